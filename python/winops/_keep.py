@@ -146,9 +146,10 @@ def keep(
         The treatment of rows without effect: ``drop``, the default, counts late rows, rows that
         the window refuses, and updates and deletes of rows that it does not hold, and fails for
         rows without a valid operation or key; ``emit`` emits all of them among the changes as
-        ``late`` or ``refused``, with the reason in ``_change_reason``.
+        ``late`` or ``refused``, with the reason in ``_change_reason``, and rows without a time
+        too, whatever `on_null_time` is.
     corrections : bool, default False
-        True emits an updated row again in ``withColumn`` and ``withColumns``.
+        True emits a row again in ``withColumns`` when it is updated or returns.
     buffer : int, optional
         The number of rows that are stored behind a window of `key` and a number of rows: ``KEEP n
         ROWS``, ``#length``, ``#sort``, ``#rank``. When a delete or an update makes room, the best

@@ -76,13 +76,15 @@ class Kept:
             ``_window``
                 string, only with several windows: the name of the window of the change.
             ``_change_reason``
-                string, only with `reason`: why the row entered or left. Of inserts ``arrived``,
+                string, with `reason`, and always with ``late="emit"``: why the row entered, left
+                or had no effect. Of inserts ``arrived``, ``returned`` from behind the window,
                 or ``trigger`` for a row that enters with others. Of deletes ``displaced`` by
                 newer or better rows, ``expired`` by time, ``replaced`` by a newer row of its key,
                 ``condition`` that does not hold, ``distance`` of a newer row's value, ``silence``
                 after the last row, ``trigger`` or ``punctuation`` at which a batch leaves,
                 ``group idle`` and ``group limit`` for a group that is removed; ``window changed``
-                for a restart with another window.
+                for a restart with another window. With a primary key also ``updated`` and
+                ``deleted``; docs/updates.md has the reasons of rows without effect.
 
             The columns of the input follow. ``_change_seq`` orders the changes of a group;
             changes of different groups have no order.
@@ -293,6 +295,10 @@ class Kept:
         The aggregates are those after the row's step, so they exclude the rows that the step
         evicts. They include the row itself unless its own step evicts it, as the last row of a
         tumbling window of IBM Streams does.
+
+        With a primary key, an operation that inserts a row has a row, and later ones have the
+        aggregates after updates and deletes. With ``corrections=True``, a row comes again when it
+        is updated or returns.
 
         Parameters
         ----------
@@ -532,7 +538,12 @@ class Kept:
     def __repr__(self) -> str:
         parts = [self._call.policy.text]
         parts += [f"{name}={value!r}" for name, value in self._call.policy.params.items()]
-        for name, columns in (("per", self._call.per), ("order_by", self._call.order_by)):
+        columns_by_name = {
+            "per": self._call.per,
+            "order_by": self._call.order_by,
+            "key": self._call.key,
+        }
+        for name, columns in columns_by_name.items():
             if columns:
                 parts.append(f"{name}=({', '.join(map(str, columns))})")
         parts += [f"{name}={value!r}" for name, value in self._call.options.items()]

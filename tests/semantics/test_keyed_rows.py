@@ -241,7 +241,6 @@ def test_a_stream_and_a_table_give_the_same_changes(replay: NewReplay, policy: A
         ({"policy": "KEEP ALL", "key": "ID2"}, "WINOPS_UNKNOWN_COLUMN"),
         ({"policy": "KEEP ALL", "key": "id", "op": "price"}, "WINOPS_ARGUMENT.VALUE"),
         ({"policy": "KEEP ALL", "key": ["id", "id"]}, "WINOPS_ARGUMENT.DUPLICATE"),
-        ({"policy": "KEEP ALL", "key": "id", "idle": "1 day"}, "WINOPS_KEY_WINDOW"),
     ],
 )
 def test_calls_that_do_not_fit_are_refused(
@@ -250,6 +249,29 @@ def test_calls_that_do_not_fit_are_refused(
     with pytest.raises(AnalysisException) as caught:
         keep(rows(spark, ("insert", "A", 1, 1)), **arguments, **ORDER)
     assert caught.value.getCondition() == condition
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"op": "op", "idle": "1 day"}, "row_id has a value .* false together with idle"),
+        ({"op": "op", "per": "op"}, "op has a value .* neither the group nor key"),
+        ({"op": "op", "key": ["id", "op"]}, "op has a value .* neither the group nor key"),
+        ({"op": "price"}, "a string column; price is INT"),
+    ],
+)
+def test_arguments_that_contradict_each_other_say_why(
+    spark: SparkSession, arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(AnalysisException, match=message):
+        keep(rows(spark, ("insert", "A", 1, 1)), "KEEP ALL", **{"key": "id", **ORDER, **arguments})
+
+
+def test_snapshots_take_no_operations(spark: SparkSession) -> None:
+    kept = keep(rows(spark, ("insert", "A", 1, 1)), "KEEP ALL", key="id", op="op", **ORDER)
+    assert "key=(id)" in repr(kept)
+    with pytest.raises(AnalysisException, match="op has a value .* snapshots take no operations"):
+        kept.snapshots()
 
 
 def test_options_of_a_key_need_one(spark: SparkSession) -> None:

@@ -472,12 +472,15 @@ def content(call: Call, group: Group) -> list[Row]:
     return [held.row for held in sorted(group.held, key=lambda held: held.number)]
 
 
-def emit(call: Call, group: Group, at: int | None, effects: Sequence[_Effect]) -> None:
-    """K32 to K34: number the changes of a step; one without changes takes no number (K47)."""
+def emit(call: Call, group: Group, at: int | None, effects: Sequence[_Effect]) -> list[Row]:
+    """K32 to K34: number the changes of a step; one without changes takes no number (K47).
+
+    Returns the rows that return into the window.
+    """
     changes = []
     effects = [*effects, *divide(call, group)]
     if not effects:
-        return
+        return []
     for effect in effects:
         seq = group.next_seq
         group.next_seq += 1
@@ -495,11 +498,13 @@ def emit(call: Call, group: Group, at: int | None, effects: Sequence[_Effect]) -
         )
     group.steps.append(Step(at, group.next_step, changes, content(call, group)))
     group.next_step += 1
+    return [effect.held.row for effect in effects if effect.reason == "returned"]
 
 
-def enrich(call: Call, group: Group, row: Row, *, is_correction: bool) -> None:
-    """K37: a row of ``withColumns``, after its step."""
-    group.enriched.append(Enriched(row, content(call, group), is_correction))
+def enrich(call: Call, group: Group, rows: Iterable[Row], *, is_correction: bool) -> None:
+    """K37, K52: rows of ``withColumns``, after their step."""
+    found = content(call, group)
+    group.enriched.extend(Enriched(row, found, is_correction) for row in rows)
 
 
 def without_effect(
@@ -550,13 +555,15 @@ def apply(call: Call, answer: Answer, operation: Operation) -> None:
     elif kind == DELETE:
         assert held is not None
         answer.counts.deleted += 1
-        emit(call, group, at, delete(group, held))
+        returned = emit(call, group, at, delete(group, held))
+        enrich(call, group, returned, is_correction=True)
     elif held is not None:
         answer.counts.updated += 1
         is_in_window = held in group.held
-        emit(call, group, at, change_values(call, group, held, row))
+        returned = emit(call, group, at, change_values(call, group, held, row))
         if is_in_window:  # K52
-            enrich(call, group, row, is_correction=True)
+            enrich(call, group, [row], is_correction=True)
+        enrich(call, group, returned, is_correction=True)
     elif exceeds_limit(call, group, at, row):
         if call.late == "drop":
             raise QueryFails("WINOPS_MAX_ROWS")
@@ -564,8 +571,9 @@ def apply(call: Call, answer: Answer, operation: Operation) -> None:
     else:
         answer.counts.entered += 1
         answer.groups[name] = group
-        emit(call, group, at, enter(call, group, at, row))
-        enrich(call, group, row, is_correction=False)
+        returned = emit(call, group, at, enter(call, group, at, row))
+        enrich(call, group, [row], is_correction=False)
+        enrich(call, group, returned, is_correction=True)
 
 
 def run(call: Call, operations: Iterable[Operation], end: int | None = None) -> Answer:

@@ -1,6 +1,6 @@
 package winops.spark.analysis
 
-import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StringType
 
@@ -42,10 +42,28 @@ private[spark] object KeyArguments {
     arguments.text("op").map { name =>
       val column = columnOf(name, columns)
       if (!column.dataType.isInstanceOf[StringType]) {
-        throw WinopsErrors.argument("VALUE", "op", "the name of a string column")
+        throw WinopsErrors.argument(
+          "VALUE",
+          "op",
+          s"the name of a string column; ${column.name} is ${column.dataType.sql}")
       }
       column
     }
+
+  /** Refuses a column of operations that also identifies the rows on which they act. */
+  def checkOperation(
+      operation: Option[Attribute],
+      group: Seq[Expression],
+      key: Seq[RowExpression]): Unit = operation.foreach { column =>
+    val isInKey = key.contains(RowExpression.Column(column.name)(0))
+    if (isInKey || group.exists(_.references.contains(column))) {
+      throw WinopsErrors.argument(
+        "VALUE",
+        "op",
+        s"a column that is in neither the group nor key: ${column.name} differs among the " +
+          "operations on one row, so none of them would find it")
+    }
+  }
 
   /** Returns true if each change is to have the number of its row. */
   def emitsRowIds(arguments: Arguments, isKeyed: Boolean): Boolean =
@@ -92,25 +110,11 @@ private[spark] object KeyArguments {
       if (spec.operation.isDefined && spec.output == Output.Snapshots) {
         throw WinopsErrors.argument(
           "VALUE",
-          "output",
-          "'changes', 'rows', 'agg' or 'withColumns' together with op")
+          "op",
+          "it with the output changes, rows, agg or withColumns; snapshots take no operations")
       }
     }
-    if (policy.isKeyed && spec.emitsRowIds && spec.idleMillis.isDefined) {
-      throw WinopsErrors.analysis(
-        "WINOPS_KEY_WINDOW",
-        "policy" -> policy.text,
-        "reason" -> ("idle removes groups, whose numbers then begin at 0 again; omit idle, or " +
-          "set row_id to false"))
-    }
-    val endsGroups = spec.idleMillis.isDefined || policy.group.reclaim.isDefined
-    if (spec.emitsRowIds && (endsGroups || spec.isCrossGroup)) {
-      throw WinopsErrors.argument(
-        "VALUE",
-        "row_id",
-        "false, which is not the default with key, for a window whose groups are removed or " +
-          "depend on each other: a group that comes back has the numbers from 0 again")
-    }
+    if (spec.emitsRowIds) checkRowIds(spec)
     val emitsOthers = spec.output != Output.Changes && spec.output != Output.Describe
     if (spec.emitsRefused && (emitsOthers || spec.isCrossGroup)) {
       val reason =
@@ -119,6 +123,22 @@ private[spark] object KeyArguments {
       throw WinopsErrors.analysis("WINOPS_LATE_OUTPUT", "reason" -> reason)
     }
   }
+
+  /** Refuses numbers of rows that would begin at 0 again. */
+  private def checkRowIds(spec: KeepSpec): Unit =
+    if (spec.idleMillis.isDefined) {
+      throw WinopsErrors.argument(
+        "VALUE",
+        "row_id",
+        "false together with idle, or omit idle: a group that idle has removed numbers its rows " +
+          "from 0 again")
+    } else if (spec.policy.group.reclaim.isDefined || spec.isCrossGroup) {
+      throw WinopsErrors.argument(
+        "VALUE",
+        "row_id",
+        "false with a window whose groups are removed or depend on each other: a group that " +
+          "comes back numbers its rows from 0 again")
+    }
 
   /** The reason why rows of the policy have no primary key, beside that of the machine. */
   private def unkeyed(spec: KeepSpec): Option[String] =

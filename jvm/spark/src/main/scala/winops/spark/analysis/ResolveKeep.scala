@@ -64,6 +64,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     val group = ExpressionSet(groupOf(partitionBy, named) ++ split).toSeq.map { key =>
       if (ofText.contains(key)) RedactingExpression.of(key) else spelled(key, table)
     }
+    KeyArguments.checkOperation(operation, group, resolved.policy.key)
     order.foreach(o => CheckKeep.deterministic("ORDER BY", o.child))
     def textOf(key: Expression) = FramedFunction.writtenText(key, table.output)
     val ofCall = specOf(

@@ -47,7 +47,8 @@ private[spark] abstract class ContentsOutput(
         case ChangeKind.Insert =>
           hasChanged = true
           contents(changes.window).insert(changes.ordinal, changes.end)
-          if (changes.reason != ChangeReason.Returned) inserted(changes.ordinal, changes.end)
+          if (changes.reason == ChangeReason.Returned) corrected(changes.ordinal, changes.end)
+          else inserted(changes.ordinal, changes.end)
           sequence += changes.end - changes.ordinal
         case ChangeKind.Delete | ChangeKind.GroupDelete =>
           if (reportsWhenEmptied && changes.kind == ChangeKind.Delete) report()
@@ -60,7 +61,7 @@ private[spark] abstract class ContentsOutput(
           sequence += 1
         case ChangeKind.UpdateAfter =>
           contents(changes.window).insert(changes.ordinal, changes.end)
-          updated(changes.ordinal)
+          corrected(changes.ordinal, changes.end)
           sequence += 1
         case ChangeKind.EmptyTrigger => hasChanged = true
         case ChangeKind.Trigger | ChangeKind.Final if reportsByTrigger => report()
@@ -73,8 +74,8 @@ private[spark] abstract class ContentsOutput(
   /** Reports the current contents. */
   protected def report(): Unit
 
-  /** Called after a row in the current window was updated. */
-  protected def updated(row: Long): Unit = ()
+  /** Called after rows of the current window have new values, or have returned into it. */
+  protected def corrected(from: Long, until: Long): Unit = ()
 
   /** Called after rows have entered the current window; not for rows that return into it. */
   protected def inserted(from: Long, until: Long): Unit = ()

@@ -59,8 +59,8 @@ private final class WithColumnsOutput(
 
   override protected def report(): Unit = ()
 
-  override protected def updated(row: Long): Unit =
-    if (emitsCorrections) inserted(row, row + 1)
+  override protected def corrected(from: Long, until: Long): Unit =
+    if (emitsCorrections) inserted(from, until)
 
   /** Adds the rows to the ranges. With several windows, each row is inserted into each of them
     * and emitted once.

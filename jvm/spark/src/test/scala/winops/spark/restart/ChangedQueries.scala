@@ -159,6 +159,20 @@ object ChangedQueries {
       check,
       isOfNote)
 
+  /** Two queries over operations, which differ in their arguments. */
+  private def twoKeyed(
+      random: Random,
+      arguments: Seq[Map[String, String]]): (KeepQuery, KeepQuery) = {
+    val columns = Columns ++ Seq(
+      "n % 5 AS id",
+      "CASE WHEN n % 7 = 0 THEN 'delete' ELSE 'upsert' END AS operation",
+      "'upsert' AS entering")
+    val window = windowOf(Ccl -> "KEEP 3 ROWS", None)
+    val query = KeepQuery(window, columns, "changes", Nil, idle = None)
+    val drawn = random.shuffle(arguments).map(more => query.copy(arguments = more))
+    (drawn(0), drawn(1))
+  }
+
   private def windowOf(policy: (Dialect, String), time: Option[Application]): RandomWindow =
     RandomWindow(policy._1, policy._2, time)
 
@@ -356,6 +370,28 @@ object ChangedQueries {
           val query = KeepQuery(window, Columns, "changes", Nil)
           val drawn = random.shuffle(Seq(query, query.copy(idle = None)))
           (drawn.head, drawn.last)
+        }),
+      Change(
+        "`key`, `op`, `buffer`",
+        NeedsHistory,
+        random => {
+          val key = Map("key" -> "ARRAY('id')")
+          val withOperation = key + ("op" -> "'operation'")
+          val all = Seq(Map.empty[String, String], key, withOperation, key + ("buffer" -> "2"))
+          twoKeyed(random, all)
+        }),
+      Change(
+        "`updates`, `late`, `corrections`; `row_id`",
+        Continues,
+        random => {
+          // No row is refused, so that the number of changes is the same.
+          val key = Map("key" -> "ARRAY('id')", "op" -> "'entering'")
+          val more = Seq(
+            "updates" -> "'update'",
+            "late" -> "'emit'",
+            "corrections" -> "true",
+            "row_id" -> "false")
+          twoKeyed(random, key +: more.map(key + _))
         }),
       changed("`max_rows`", Continues)(_.copy(arguments = Map("max_rows" -> "100000"))),
       change("`at_end`", Continues) { (_, query) =>

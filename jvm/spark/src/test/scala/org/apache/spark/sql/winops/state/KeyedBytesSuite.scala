@@ -15,7 +15,8 @@ class KeyedBytesSuite extends StateBytesTest {
 
   test("the index of a key costs few bytes a row", Longer) {
     withStores { (folder, confs) =>
-      for ((window, groups) <- Seq(20 -> 500, 100 -> 300, 1000 -> 40, 10000 -> 12); key <- Seq("n", "text")) {
+      for ((window, groups) <- Seq(20 -> 500, 100 -> 300, 1000 -> 40, 10000 -> 12);
+        key <- Seq("n", "text")) {
         def costs(name: String, plan: KeepPlan): StateBytesSuite.Costs = StateBytesSuite
           .costsOf(new File(folder, s"$name$key$window"), confs, plan, window, groups, Settling)
         val plain = costs("plain", StateBytesSuite.planOf(window))
