@@ -119,3 +119,17 @@ def test_a_rebuilt_aggregate_is_compared_with_a_replay(tmp_path: Path) -> None:
     assert replayed["counted"]["rowsInserted"] == 40 * (50 + 4)
     assert changed["counted"]["stateBytesRead"] > restarted["counted"]["stateBytesRead"]
     assert 0 < changed["changelog_bytes"] < replayed["changelog_bytes"]
+
+
+@pytest.mark.longer
+@on_classic_spark
+def test_deletes_are_timed_in_windows_of_few_and_of_many_rows(tmp_path: Path) -> None:
+    output = output_of(
+        SCRIPTS / "deletes.py",
+        *("--rows", "3000", "--deletes", "20", "--batches", "2", "--rounds", "1"),
+        *("--out", str(tmp_path)),
+    )
+    assert "20 deletes in a window of 3,000 rows take" in output
+    [taken] = json.loads((tmp_path / "deletes.json").read_text())["rounds"]
+    assert list(taken) == ["100", "3000"]
+    assert all(each["bytes_written"] > 0 for each in taken.values())

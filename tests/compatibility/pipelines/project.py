@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -58,19 +59,24 @@ class Project:
             "libraries": [{"glob": {"include": "transformations/**"}}],
         }
         (folder / "spark-pipeline.yml").write_text(json.dumps(spec), encoding="utf-8")
-
-    def run(self) -> None:
-        """Run the pipeline over the rows that are new."""
+        # Options of spark-pipelines do not reach the server that it starts.
         settings = {
             **catalog(self._tables),
             "spark.jars": f"{jar_path()},{self._jar}",
             "spark.sql.shuffle.partitions": "2",
-            "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
+            "spark.sql.warehouse.dir": str(folder / "warehouse"),
             "spark.ui.enabled": "false",
         }
-        options = [word for name in settings for word in ("--conf", f"{name}={settings[name]}")]
+        self._conf = folder / "conf"
+        self._conf.mkdir()
+        lines = "".join(f"{name} {value}\n" for name, value in settings.items())
+        (self._conf / "spark-defaults.conf").write_text(lines, encoding="utf-8")
+
+    def run(self) -> None:
+        """Run the pipeline over the rows that are new."""
         program = str(Path(sys.executable).with_name("spark-pipelines"))
-        _run([program, "run", *options, "--spec", "spark-pipeline.yml"], self.folder)
+        command = [program, "run", "--spec", "spark-pipeline.yml"]
+        _run(command, self.folder, {"SPARK_CONF_DIR": str(self._conf)})
 
     def table(self, name: str) -> list[dict[str, Any]]:
         """Return the rows of a table."""
@@ -81,7 +87,7 @@ class Project:
         return [json.loads(line) for line in lines if line.startswith("{")]
 
 
-def _run(command: list[str], folder: Path) -> str:
+def _run(command: list[str], folder: Path, variables: Mapping[str, str] | None = None) -> str:
     done = subprocess.run(
         command,
         capture_output=True,
@@ -89,7 +95,7 @@ def _run(command: list[str], folder: Path) -> str:
         timeout=_TIMEOUT,
         check=False,
         cwd=folder,
-        env=os.environ | {"PYSPARK_PYTHON": sys.executable},
+        env=os.environ | {"PYSPARK_PYTHON": sys.executable} | dict(variables or {}),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
