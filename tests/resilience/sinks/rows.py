@@ -31,7 +31,8 @@ def write(folder: Path, seed: int) -> Content:
     """Write the operations into a new folder, and return what the windows hold at the end."""
     rows = moving_rows.operations(random.Random(seed), ROWS, KEYS)
     folder.mkdir(parents=True)
-    cuts = [ROWS * number // FILES for number in range(FILES + 1)]
+    # A row that moves to another group is two operations.
+    cuts = [len(rows) * number // FILES for number in range(FILES + 1)]
     for number, (start, end) in enumerate(pairwise(cuts)):
         lines = [json.dumps({"seq": seq, **rows[seq]}) for seq in range(start, end)]
         path = folder / f"{number:04d}.json"
