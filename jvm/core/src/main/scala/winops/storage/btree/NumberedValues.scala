@@ -11,7 +11,8 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   * No directory of the entries is stored: after a restore the caller says which entries may
   * exist, by [[expect]].
   */
-final class NumberedValues private[storage] (segments: Segments, pages: Pages) {
+final class NumberedValues private[storage] (segments: Segments, pages: Pages)
+    extends PagesBeside {
   import NumberedValues._
 
   /** The entries in memory, by level and number. */
@@ -90,7 +91,7 @@ final class NumberedValues private[storage] (segments: Segments, pages: Pages) {
   }
 
   /** Removes all values. */
-  def clear(): Unit = {
+  override def clear(): Unit = {
     var level = 0
     while (level < Levels) {
       clear(level)
@@ -99,30 +100,30 @@ final class NumberedValues private[storage] (segments: Segments, pages: Pages) {
   }
 
   /** Starts with the next group, which has no values. */
-  private[storage] def startAfresh(): Unit = {
+  override private[storage] def startAfresh(): Unit = {
     if (loaded.nonEmpty) loaded.clear()
     freed.clear()
     (0 until Levels).foreach(forget)
   }
 
   /** About the number of bytes on the heap of the entries in memory. */
-  private[btree] def heapBytes: Long = {
+  override private[btree] def heapBytes: Long = {
     var bytes = 0L
     loaded.foreachValue(bytes += _.heapBytes)
     bytes
   }
 
-  private[btree] def areLoaded: Boolean = loaded.nonEmpty
+  override private[btree] def areLoaded: Boolean = loaded.nonEmpty
 
   /** Writes the changed entries and forgets all that are in memory. */
-  private[btree] def unload(): Unit = {
+  override private[btree] def unload(): Unit = {
     store()
     loaded.clear()
     Array.copy(end, 0, storedEnd, 0, Levels)
   }
 
   /** Writes the changed entries. */
-  private[storage] def store(): Unit = {
+  override private[storage] def store(): Unit = {
     freed.foreach(segments.remove)
     freed.clear()
     loaded.foreach { case (key, entry) =>

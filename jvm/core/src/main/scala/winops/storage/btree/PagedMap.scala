@@ -151,18 +151,6 @@ final class PagedMap private[storage] (pages: Pages) {
     startAfresh()
   }
 
-  /** Stores the only page of a map with more than `most` entries beside its group's value, which
-    * is written whenever the group changes.
-    */
-  def keepOutOfGroup(most: Long): Unit =
-    if (entries > most && root != null && root.number == Page.Inline) {
-      root = renumbered(root)
-      isDetached = true
-      depth = 0
-      path(0) = root
-      places(0) = 0
-    }
-
   /** Starts as the empty map of the next group, whose pages are not loaded. */
   private[storage] def startAfresh(): Unit = if (entries > 0) {
     root = new Page(Page.Inline, isLeaf = true)

@@ -14,7 +14,9 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   */
 final class Pages(segments: Segments, memory: PageMemory = new PageMemory) {
   private val maps = mutable.ArrayBuffer.empty[PagedMap]
-  private val values = mutable.ArrayBuffer.empty[NumberedValues]
+  private val beside = mutable.ArrayBuffer.empty[PagesBeside]
+  private var ofValues = 0
+  private var ofBlocks = 0
   private val loaded = mutable.LongMap.empty[Page]
   private val freed = mutable.ArrayBuffer.empty[Long]
   private var stored = 0L
@@ -52,9 +54,22 @@ final class Pages(segments: Segments, memory: PageMemory = new PageMemory) {
 
   /** Creates short values of the open group beside its pages, which each later group uses too. */
   def newValues(): NumberedValues = {
-    val first = NumberedValues.firstEntry(values.size)
+    val first = NumberedValues.firstEntry(ofValues)
     val made = new NumberedValues(new ShiftedSegments(segments, first), this)
-    values += made
+    ofValues += 1
+    beside += made
+    made
+  }
+
+  /** Creates the blocks of the open group beside its pages, which each later group uses too.
+    * There is one instance at most.
+    */
+  def newBlocks(): NumberedBlocks = {
+    require(ofBlocks == 0, "blocks have one owner")
+    val made =
+      new NumberedBlocks(new ShiftedSegments(segments, NumberedBlocks.FirstBlock), this)
+    ofBlocks += 1
+    beside += made
     made
   }
 
@@ -74,7 +89,7 @@ final class Pages(segments: Segments, memory: PageMemory = new PageMemory) {
   /** Starts with a group that has no pages. */
   def clear(): Unit = {
     maps.foreach(_.startAfresh())
-    values.foreach(_.startAfresh())
+    beside.foreach(_.startAfresh())
     loaded.clear()
     freed.clear()
     last = 0L
@@ -108,25 +123,25 @@ final class Pages(segments: Segments, memory: PageMemory = new PageMemory) {
   /** Writes the changed pages and values, and forgets all loaded ones. The cursors of the maps
     * stay at their entries.
     */
-  private[storage] def unload(): Unit = if (loaded.nonEmpty || values.exists(_.areLoaded)) {
+  private[storage] def unload(): Unit = if (loaded.nonEmpty || beside.exists(_.areLoaded)) {
     store()
     loaded.clear()
     maps.foreach(_.unload())
-    values.foreach(_.unload())
+    beside.foreach(_.unload())
   }
 
   /** About the number of bytes on the heap of the loaded pages and values. */
   private[btree] def loadedBytes: Long = {
     var bytes = 0L
     loaded.foreachValue(bytes += _.heapBytes)
-    values.foreach(bytes += _.heapBytes)
+    beside.foreach(bytes += _.heapBytes)
     bytes
   }
 
   /** Empties the group's maps and removes their stored pages. */
   def discard(): Unit = {
     maps.foreach(_.clear())
-    values.foreach(_.clear())
+    beside.foreach(_.clear())
     store()
   }
 
@@ -189,7 +204,7 @@ final class Pages(segments: Segments, memory: PageMemory = new PageMemory) {
         page.isDirty = false
       }
     }
-    values.foreach(_.store())
+    beside.foreach(_.store())
     stored = last
   }
 

@@ -5,43 +5,61 @@ import java.util.Arrays
 
 import scala.collection.mutable
 
-import winops.storage.btree.PagedMap
-import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException}
+import winops.storage.btree.NumberedBlocks
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 import winops.storage.rows.Rows
 import winops.window.expression.{RowKey, WindowView}
 
 /** Finds the row of a key among the rows of a group, which has one at most.
   *
-  * Only the newest rows are found in memory; a map has the others. Rows get into the map many at
-  * a time, so that few pages are written for each. A row that has left stays in the map until
-  * such rows are a third of it: no number is given to a row twice, so an entry is valid if its
-  * row is stored. Groups of few rows have no map.
+  * The keys of the newest rows are read from the rows. The others are pairs of a hash of the key
+  * and the number of the row, in blocks: a log has a block for some tens of rows, and is read as
+  * a whole; a table has a block for each part of the hashes. When the log has become long, its
+  * pairs and those of the table are written as a new table. A row thus costs a few bytes, written
+  * a few times, whatever the order of the keys.
   *
-  * An entry has no value. Its key is the key of the row, or a hash of a long one, followed by the
-  * number of the row.
+  * The pair of a row that has left stays until the next table: no number is given to a row twice,
+  * so a pair is valid if its row is stored and has the key. Groups of few rows have no blocks.
   *
   * @param key
-  *   the key of a row, of which none is a prefix of another one
+  *   the key of a row
+  * @param blocks
+  *   first those of the table, and then those of the log
   * @param hashOf
-  *   the hash of a long key
+  *   the hash of a key
   */
 private[window] final class KeyIndex(
     key: RowKey,
     rows: Rows,
-    index: PagedMap,
-    hashOf: Array[Byte] => Long = KeyIndex.hashOf) {
+    blocks: NumberedBlocks,
+    hashOf: Array[Byte] => Int = KeyIndex.hashOf) {
   import KeyIndex._
 
   /** The rows from `mapped` on by their keys. They are read when the first key is sought. */
   private val newest = mutable.HashMap.empty[ByteBuffer, Long]
   private var areRead = true
 
-  /** The number of the row behind the newest row in the map. */
+  /** The number of the row behind the newest row in the blocks. */
   private var mapped = 0L
+
+  /** The number of pairs in the table and in the log. */
+  private var inTable = 0L
+  private var inLog = 0L
+
+  /** The table has a block for each value of so many highest bits of a hash, if it has pairs. */
+  private var bits = 0
+
+  /** The pairs of the log, which are read when a key is first sought in it. */
+  private val log = new KeyPairs
+  private val part = new KeyPairs
+  private val writer = new ByteWriter
 
   // The key that was sought last, and its row.
   private var sought = Array.emptyByteArray
   private var soughtOf = WindowView.NoRow
+
+  /** The number of pairs in the blocks. */
+  def size: Long = inTable + inLog
 
   /** The stored row with the key of `row`, the row that was appended last; [[WindowView.NoRow]]
     * if there is none.
@@ -52,7 +70,7 @@ private[window] final class KeyIndex(
     soughtOf = row
     val there = newest.getOrElse(ByteBuffer.wrap(sought), WindowView.NoRow)
     if (there != WindowView.NoRow && rows.contains(there)) there
-    else if (index.size > 0) findInMap()
+    else if (size > 0) findInBlocks()
     else WindowView.NoRow
   }
 
@@ -66,46 +84,56 @@ private[window] final class KeyIndex(
     soughtOf = WindowView.NoRow
   }
 
-  /** Moves rows into the map if there are many that it does not have. Rows that left have been
-    * removed.
+  /** Moves rows into the blocks if there are many that these do not have. Rows that left have
+    * been removed.
     *
-    * @param size
+    * @param count
     *   the number of rows of the group
     */
-  def settle(size: Long): Unit = {
+  def settle(count: Long): Unit = {
     if (newest.size >= MostNewest) {
       newest.filterInPlace((_, row) => rows.contains(row))
-      if (newest.size >= LeastMapped) {
-        newest.foreachEntry((of, row) => index.put(entry(of.array, row, hashOf), NoBytes))
-        newest.clear()
-        mapped = rows.end
-        index.keepOutOfGroup(LeastMapped)
-      }
+      if (newest.size >= LeastMapped) writeNewest()
     }
-    if (index.size > size + size / 2 + MostNewest) {
-      if (size == 0) index.clear() else sweep()
-    }
+    val mostInLog = Math.max(LeastInLog, Math.min(count / 3, MostInLog))
+    if (count == 0 && size > 0) removeAll()
+    else if (inLog > mostInLog || size > 2 * count + 2 * LeastInLog) writeTable(count)
   }
 
   def clear(): Unit = {
+    removeAll()
     newest.clear()
     areRead = true
-    index.clear()
     mapped = 0L
     soughtOf = WindowView.NoRow
   }
 
   def save(out: ByteWriter): Unit = {
-    index.save(out)
     out.number(rows.end - Math.max(mapped, rows.first))
+    out.number(blocks.end - blocks.first)
+    if (size > 0) {
+      out.number(blocks.first)
+      out.number(inTable)
+      out.number(inLog)
+      out.byte(bits)
+    }
   }
 
   def restore(in: ByteReader): Unit = {
-    index.restore(in)
     mapped = rows.end - in.count(rows.end)
     newest.clear()
     areRead = false
     soughtOf = WindowView.NoRow
+    log.clear()
+    val stored = in.count(Int.MaxValue.toLong)
+    val first = if (stored == 0) 0L else in.count(MostBlocks)
+    blocks.expect(first, first + stored)
+    inTable = if (stored == 0) 0L else in.count(Int.MaxValue.toLong)
+    inLog = if (stored == 0) 0L else in.count(Int.MaxValue.toLong)
+    bits = if (stored == 0) 0 else in.byte()
+    if (bits < 0 || bits > MostBits || stored < tableBlocks) {
+      throw new CorruptStateException(s"$stored blocks have $inTable keys in 2 ^ $bits parts")
+    }
   }
 
   private def read(until: Long): Unit = if (!areRead) {
@@ -117,49 +145,119 @@ private[window] final class KeyIndex(
     }
   }
 
-  private def findInMap(): Long = {
-    val front = entry(sought, 0L, hashOf)
-    val length = front.length - java.lang.Long.BYTES
-    var found = WindowView.NoRow
-    var more = index.atLeast(front)
-    while (more && found == WindowView.NoRow) {
-      val there = index.key
-      more = there.length == front.length && Arrays.equals(there, 0, length, front, 0, length)
-      if (more) {
-        val row = numberOf(there)
-        val isIt = rows.contains(row) &&
-          (sought.length <= LongestWhole || Arrays.equals(key.of(row), sought))
-        // Reading rows may move the pages of the map.
-        if (isIt) found = row else more = index.next()
+  private def findInBlocks(): Long = {
+    val hash = hashOf(sought)
+    readLog()
+    var found = log.find(hash, isSought)
+    if (found == WindowView.NoRow && inTable > 0) {
+      val block = new KeyBlock(blocks.get(blocks.first + partOf(hash, bits)))
+      var i = 0
+      while (found == WindowView.NoRow && i < block.count) {
+        if (block.hash(i) == hash && isSought(block.number(i))) found = block.number(i)
+        i += 1
       }
     }
     found
   }
 
-  /** Removes the entries of rows that have left. */
-  private def sweep(): Unit = {
-    val gone = mutable.ArrayBuffer.empty[Array[Byte]]
-    var from = NoBytes
-    while (from != null) {
-      gone.clear()
-      var visited = 0
-      var more = index.atLeast(from)
-      while (more && visited < SweptAtOnce) {
-        val there = index.key
-        if (!rows.contains(numberOf(there))) gone += there
-        visited += 1
-        more = index.next()
-      }
-      from = if (more) index.key else null
-      gone.foreach(index.remove(_))
+  private val isSought: Long => Boolean =
+    row => rows.contains(row) && Arrays.equals(key.of(row), sought)
+
+  private def readLog(): Unit = if (log.size < inLog) {
+    log.clear()
+    var number = blocks.first + tableBlocks
+    while (number < blocks.end) {
+      log.addAll(new KeyBlock(blocks.get(number)))
+      number += 1
+    }
+    if (log.size != inLog) {
+      throw new CorruptStateException(s"${log.size} keys are in a log of $inLog")
     }
   }
 
-  private def numberOf(entry: Array[Byte]): Long = {
-    val at = entry.length - java.lang.Long.BYTES
-    if (at < 0) throw new CorruptStateException("an entry of a key is too short")
-    java.lang.Long.reverseBytes(Bytes.getLong(entry, at))
+  private def writeNewest(): Unit = {
+    readLog()
+    part.clear()
+    newest.foreachEntry { (of, row) =>
+      val hash = hashOf(of.array)
+      part.add(hash, row)
+      log.add(hash, row)
+    }
+    blocks.append(part.toBlock(writer))
+    inLog += part.size
+    newest.clear()
+    mapped = rows.end
   }
+
+  /** Writes the pairs of stored rows as a new table, and removes the former one and the log. */
+  private def writeTable(count: Long): Unit = {
+    readLog()
+    val former = blocks.first
+    val end = blocks.end
+    val ofLog = log.inOrder
+    val now = bitsFor(count)
+    // Both tables are in the order of the hashes, so they agree at each of these parts' ends.
+    val common = if (inTable == 0) 0 else Math.min(bits, now)
+    var fromLog = 0
+    var written = 0L
+    var i = 0
+    while (i < (1 << common)) {
+      val all = new KeyPairs
+      if (inTable > 0) {
+        val each = 1 << (bits - common)
+        (i * each until (i + 1) * each).foreach { number =>
+          addStored(new KeyBlock(blocks.get(former + number)), all)
+        }
+      }
+      while (fromLog < ofLog.length && partOf(log.hash(ofLog(fromLog)), common) == i) {
+        val place = ofLog(fromLog)
+        if (rows.contains(log.number(place))) all.add(log.hash(place), log.number(place))
+        fromLog += 1
+      }
+      appendParts(all, i, common, now)
+      written += all.size
+      i += 1
+    }
+    blocks.removeBefore(end)
+    log.clear()
+    bits = now
+    inLog = 0L
+    inTable = written
+    if (written == 0) removeAll()
+  }
+
+  private def addStored(block: KeyBlock, to: KeyPairs): Unit = {
+    var i = 0
+    while (i < block.count) {
+      if (rows.contains(block.number(i))) to.add(block.hash(i), block.number(i))
+      i += 1
+    }
+  }
+
+  /** Appends the blocks of the pairs whose first `common` bits are `of`. */
+  private def appendParts(pairs: KeyPairs, of: Int, common: Int, bits: Int): Unit = {
+    val places = pairs.inOrder
+    val each = 1 << (bits - common)
+    var next = 0
+    (of * each until (of + 1) * each).foreach { number =>
+      part.clear()
+      while (next < places.length && partOf(pairs.hash(places(next)), bits) == number) {
+        part.add(pairs.hash(places(next)), pairs.number(places(next)))
+        next += 1
+      }
+      blocks.append(part.toBlock(writer))
+    }
+  }
+
+  private def removeAll(): Unit = {
+    blocks.clear()
+    log.clear()
+    bits = 0
+    inTable = 0L
+    inLog = 0L
+  }
+
+  private def tableBlocks: Long = if (inTable == 0) 0L else 1L << bits
 }
 
 private[window] object KeyIndex {
@@ -167,38 +265,27 @@ private[window] object KeyIndex {
   /** Number of rows that are sought in memory at most. */
   val MostNewest = 64
 
-  /** Number of rows that are moved into the map together at least. */
+  /** Number of rows that get a block of the log at least. */
   val LeastMapped = 48
 
-  /** Number of bytes of the longest key that is in the map whole. */
-  val LongestWhole = 16
+  /** Number of pairs from which a log becomes part of the table, at least and at most. Between
+    * them, this is a third of the rows.
+    */
+  private val LeastInLog = 256L
+  private val MostInLog = 1L << 16
 
-  private val HashBytes = 5
-  private val SweptAtOnce = 4096
-  private val NoBytes = Array.emptyByteArray
+  /** About the number of pairs in a block of the table. */
+  private val InPart = 512L
+  private val MostBits = 20
+  private val MostBlocks = 1L << 48
 
-  /** The key of an entry. */
-  private def entry(key: Array[Byte], row: Long, hashOf: Array[Byte] => Long): Array[Byte] = {
-    val isWhole = key.length <= LongestWhole
-    val front = 1 + (if (isWhole) key.length else HashBytes)
-    val bytes = new Array[Byte](front + java.lang.Long.BYTES)
-    if (isWhole) {
-      bytes(0) = 1
-      System.arraycopy(key, 0, bytes, 1, key.length)
-    } else {
-      var hash = hashOf(key)
-      var i = 1
-      while (i < front) {
-        bytes(i) = hash.toByte
-        hash >>>= java.lang.Byte.SIZE
-        i += 1
-      }
-    }
-    Bytes.putLong(bytes, front, java.lang.Long.reverseBytes(row))
-    bytes
-  }
+  private def bitsFor(pairs: Long): Int =
+    Math.min(MostBits, java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(pairs / InPart))
 
-  private def hashOf(key: Array[Byte]): Long = {
+  private def partOf(hash: Int, bits: Int): Int =
+    if (bits == 0) 0 else hash >>> (Integer.SIZE - bits)
+
+  private def hashOf(key: Array[Byte]): Int = {
     var hash = 0xcbf29ce484222325L
     var i = 0
     while (i < key.length) {
@@ -207,6 +294,6 @@ private[window] object KeyIndex {
     }
     hash ^= hash >>> 32
     hash *= 0x9e3779b97f4a7c15L
-    hash ^ (hash >>> 29)
+    (hash ^ (hash >>> 29)).toInt
   }
 }

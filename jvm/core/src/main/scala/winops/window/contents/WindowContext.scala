@@ -1,6 +1,6 @@
 package winops.window.contents
 
-import winops.storage.btree.{PagedMap, Pages}
+import winops.storage.btree.{NumberedBlocks, PagedMap, Pages}
 import winops.storage.rows.Rows
 import winops.window.changes.ChangeQueue
 import winops.window.expression.Evaluator
@@ -16,6 +16,9 @@ private[window] final class WindowContext(
   lazy val held: HeldRows = new HeldRows(rows)
 
   def newIndex(): PagedMap = pages.newMap()
+
+  /** The blocks of the group, for one owner. */
+  def newBlocks(): NumberedBlocks = pages.newBlocks()
 
   /** The same context with other rows. */
   def over(others: Rows): WindowContext = new WindowContext(others, pages, evaluator, changes)

@@ -43,7 +43,7 @@ private[window] object Retainers {
           new KeyedWindow(
             part(context),
             neededBy(Seq(window))(context),
-            new KeyIndex(context.evaluator.sortKey(key), context.rows, context.newIndex()),
+            new KeyIndex(context.evaluator.sortKey(key), context.rows, context.newBlocks()),
             context.held,
             context.rows,
             context.changes)

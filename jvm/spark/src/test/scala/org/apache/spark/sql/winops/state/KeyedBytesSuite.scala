@@ -21,7 +21,6 @@ class KeyedBytesSuite extends StateBytesTest {
           .costsOf(new File(folder, s"$name$key$window"), confs, plan, window, groups, Settling)
         val plain = costs("plain", StateBytesSuite.planOf(window))
         val keyed = costs("keyed", planOf(window, key))
-        System.err.println(f"BYTES $window rows, key $key: ${plain.written}%.1f and ${keyed.written}%.1f bytes, read ${plain.read}%.1f ${keyed.read}%.1f stored ${plain.stored}%.1f ${keyed.stored}%.1f")
         TaskTest.check(keyed.written <= plain.written + 40, s"bytes written: $plain, $keyed")
       }
     }
