@@ -18,6 +18,19 @@ if TYPE_CHECKING:
     from winops._tools.timeline import Timeline
 
 _MODES = ("all", "latest", "changes")
+# The columns that changes have beside those of their rows. A column of a row may have any other
+# name, also one that begins in the same way.
+CHANGE_COLUMNS = frozenset(
+    {
+        "_change_type",
+        "_change_time",
+        "_change_step",
+        "_change_seq",
+        "_change_row",
+        "_change_version",
+        "_change_reason",
+    }
+)
 
 
 @final

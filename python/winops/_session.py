@@ -32,7 +32,7 @@ _WINOPS_JAR = re.compile(
 )
 _CORE = re.compile(r"spark-core_2\.\d+-(?P<version>\d+\.\d+.*)\.jar")
 _RELEASE = re.compile(r"Spark (?P<version>\d+\.\d+\S*)")
-# What Spark says of a query in a query function of a pipeline.
+# Part of Spark's message about a query in a query function of a pipeline.
 _IN_PIPELINE = "ATTEMPT_ANALYSIS_IN_PIPELINE_QUERY_FUNCTION"
 _fitting: WeakSet[SparkSession] = WeakSet()
 

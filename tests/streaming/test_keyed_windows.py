@@ -371,7 +371,9 @@ def test_streams_give_the_changes_of_the_reference(
     compare(collected(stream.written()), expected(ticks, late, mode))
 
 
-@pytest.mark.parametrize(("partitions", "mode"), [(1, "emit"), (5, "drop")])
+@pytest.mark.parametrize(
+    ("partitions", "mode"), [(5, "emit"), pytest.param(1, "drop", marks=pytest.mark.longer)]
+)
 def test_tables_give_the_changes_of_the_reference(
     spark: SparkSession, replay: NewReplay, partitions: int, mode: str
 ) -> None:
@@ -395,6 +397,14 @@ OF_VALUES = [
     Case("#sort(2, v)", buffer=2),
     Case("KEEP 2 ROWS", "event_time", buffer=2),
 ]
+
+
+def some_longer(cases: Sequence[Case], each: int) -> list[Any]:
+    """Mark all cases but each of a number for the longer tests; the last one is not marked."""
+    marks = [[] if number % each == 0 else [pytest.mark.longer] for number in range(len(cases))]
+    return [pytest.param(case, marks=m) for case, m in zip(cases, reversed(marks), strict=True)]
+
+
 AGGREGATES = ("n", "total", "least", "greatest", "kinds")
 
 
@@ -411,7 +421,7 @@ def aggregates(content: Sequence[keyed.Row]) -> tuple[int | None, ...]:
     return (len(content), sum(values) if values else None, *least_and_greatest, len(kinds))
 
 
-@pytest.mark.parametrize("case", OF_VALUES, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", some_longer(OF_VALUES, 3), ids=lambda case: case.name)
 def test_aggregates_are_right_after_each_step(
     spark: SparkSession, replay: NewReplay, case: Case
 ) -> None:
@@ -438,8 +448,8 @@ def test_aggregates_are_right_after_each_step(
         assert Counter(((r.sample, r.g), *(r[n] for n in names)) for r in found) == wanted
 
 
-@pytest.mark.parametrize("corrections", [False, True])
-@pytest.mark.parametrize("case", [*OF_VALUES[:4], *OF_VALUES[-2:]], ids=lambda case: case.name)
+@pytest.mark.parametrize("corrections", [True, pytest.param(False, marks=pytest.mark.longer)])
+@pytest.mark.parametrize("case", some_longer(OF_VALUES, 2), ids=lambda case: case.name)
 def test_enriched_rows_have_the_values_after_their_step(
     spark: SparkSession, replay: NewReplay, case: Case, corrections: bool
 ) -> None:
@@ -462,13 +472,13 @@ def test_enriched_rows_have_the_values_after_their_step(
 
 
 def by_hand() -> list[Any]:
-    """Return the cases that a table can answer; `make test` runs each fourth."""
+    """Return the cases that a table can answer; `make test` runs each eighth."""
     cases = [case for case in keyed_cases.load() if "delay" not in case.get("options", {})]
     return [
         pytest.param(
             case,
             id=case["name"],
-            marks=[same_on_connect, *([pytest.mark.longer] if number % 4 else [])],
+            marks=[same_on_connect, *([pytest.mark.longer] if number % 8 else [])],
         )
         for number, case in enumerate(cases)
     ]

@@ -10,9 +10,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from winops import _arguments as arguments
-from winops._changes import CHANGE_COLUMNS
 from winops._errors import wrong_type, wrong_value
-from winops._kept import Kept
+from winops._kept import CHANGE_COLUMNS, Kept
 
 CHANGE_TYPE = "_change_type"
 VERSION = "_change_version"

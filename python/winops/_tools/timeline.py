@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, final
 from xml.etree import ElementTree
 
 from winops import _arguments as arguments
-from winops._changes import CHANGE_COLUMNS
 from winops._errors import wrong_value
+from winops._kept import CHANGE_COLUMNS
 from winops.testing._rows import as_dict, as_rows
 
 if TYPE_CHECKING:

@@ -139,7 +139,7 @@ class _Table(Store):
 
 
 class Delta(_Table):
-    """A table of Delta Lake by its path: a catalog in memory is gone after a kill."""
+    """A table of Delta Lake by its path: a kill ends a catalog in memory."""
 
     format = "delta"
 
@@ -159,7 +159,7 @@ class Iceberg(_Table):
 
 
 class Postgres(Store):
-    """A table of a PostgreSQL server. psql stands in for psycopg where that is not installed."""
+    """A table of a PostgreSQL server. psql replaces psycopg where that is not installed."""
 
     @staticmethod
     def missing() -> str | None:

@@ -1,6 +1,6 @@
 package winops.terms
 
-/** What a row with a primary key does to the window, as a number. */
+/** The operation of a row with a primary key on its window, as a number. */
 object RowOperation {
 
   /** Inserts a row of a key that the window does not hold. */

@@ -20,7 +20,7 @@ import winops.window.time.Clock
   * @param v
   *   the value to sort by
   * @param tag
-  *   tells the rows apart
+  *   distinguishes the rows
   */
 final case class KeyedRow(operation: Int, at: Long, k: Int, u: Int, v: Int, tag: Int)
 

@@ -1,7 +1,7 @@
 package winops.storage.btree
 
-/** What a group stores beside its pages. It is loaded on demand, within the memory of the pages,
-  * and written and removed with them.
+/** Data that a group stores beside its pages. They are loaded on demand, within the memory of the
+  * pages, and are written and removed with these.
   */
 private[storage] trait PagesBeside {
 

@@ -81,7 +81,7 @@ object WindowsHtml {
       {span(window)}
     </div>
 
-  /** What has become of the input rows. */
+  /** The numbers of input rows by their outcome. */
   private def fates(window: WindowHistory): Seq[Elem] = {
     val parts = window.fates.map { case (rows, words) => s"${number(rows.toDouble)} $words" }
     if (parts.isEmpty) Nil
