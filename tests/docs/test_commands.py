@@ -286,7 +286,7 @@ def test_how_to_pages_with_packages_of_a_spark_version_say_that_they_need_it() -
             introduction = text.partition("\n## ")[0]
             assert f"This page needs Spark {minor}" in introduction, page.name
             assert f'`pip install winops "pyspark=={minor}.*"`' in introduction, page.name
-    assert found == 3
+    assert found == 4
 
 
 def test_blocks_of_json_parse() -> None:
