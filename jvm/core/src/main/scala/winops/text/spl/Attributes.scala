@@ -68,7 +68,8 @@ private[spl] final class Attributes(scope: Scope, row: Option[Token.Named]) {
           Problem(
             Category.Type,
             attribute.offset,
-            s"expected an attribute that is a number or a timestamp; $name is neither"))
+            "expected an attribute that is an integer, a floating-point number or a timestamp; " +
+              s"$name is not"))
     }
 
   private def micros(seconds: BigDecimal, offset: Int): Either[Problem, Long] =

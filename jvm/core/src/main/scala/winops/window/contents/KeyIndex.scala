@@ -263,10 +263,10 @@ private[window] final class KeyIndex(
 private[window] object KeyIndex {
 
   /** Number of rows that are sought in memory at most. */
-  val MostNewest = 64
+  private val MostNewest = 64
 
   /** Number of rows that get a block of the log at least. */
-  val LeastMapped = 48
+  private val LeastMapped = 48
 
   /** Number of pairs from which a log becomes part of the table, at least and at most. Between
     * them, this is a third of the rows.
