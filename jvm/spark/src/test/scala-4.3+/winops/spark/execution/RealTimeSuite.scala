@@ -70,7 +70,7 @@ class RealTimeSuite extends RealTimeTest {
   }
 
   test("a window without a group runs in one task") {
-    val arguments = "ORDER BY (id), 'KEEP 3 ROWS'"
+    val arguments = "WITH SINGLE PARTITION ORDER BY (id), 'KEEP 3 ROWS'"
     inTempDir { folder =>
       val input = new Input(folder, parts = 1)
       val query = start(keep(input.rows, arguments), folder, "one task", long)
