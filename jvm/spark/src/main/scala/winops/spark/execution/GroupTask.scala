@@ -31,6 +31,7 @@ final class GroupTask private (
     group: OpenGroup,
     partition: PartitionState)
     extends OperatorTask {
+
   /** True if the next group with rows has been found and not opened. */
   private var hasRows = false
   private var isOpen = false
