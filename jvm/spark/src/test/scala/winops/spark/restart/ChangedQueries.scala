@@ -538,13 +538,14 @@ object ChangedQueries {
     columns("columns are moved")((random, columns) => random.shuffle(columns)),
     column("a column is widened, such as int to bigint or to double", Rebuilt)("w", "i AS w"),
     // The window, the order or the group reads the column.
-    change("a column is widened, such as int to bigint or to double", NeedsHistory) { (_, query) =>
-      // No delta of SPL has the type DECIMAL.
-      Option.when(!query.window.policy.contains("delta(n")) {
-        query.copy(columns = query.columns.map { column =>
-          if (column == "n") "CAST(n AS DECIMAL(20, 0)) AS n" else column
-        })
-      }
+    change("a column is widened, such as int to bigint or to double", NeedsHistory) {
+      (_, query) =>
+        // No delta of SPL has the type DECIMAL.
+        Option.when(!query.window.policy.contains("delta(n")) {
+          query.copy(columns = query.columns.map { column =>
+            if (column == "n") "CAST(n AS DECIMAL(20, 0)) AS n" else column
+          })
+        }
     }.copy(isOfNote = true),
     column("the name of a column is written in another case, and case does not matter", Rebuilt)(
       "y",
