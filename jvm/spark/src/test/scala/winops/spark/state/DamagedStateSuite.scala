@@ -17,6 +17,7 @@ import winops.spark.expressions.{OfLastArrival, WindowAggregate}
 import winops.spark.group.BatchTimes
 import winops.spark.plan.{Application, FrameBound, FramedFunction, KeepPlan, OffsetValue, OperatorPlan, Output}
 import winops.spark.testing.{Arrived, Damage, DrivenTask, KeepPlans}
+import winops.terms.RowExpression
 import winops.testing.Longer
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
@@ -53,6 +54,12 @@ class DamagedStateSuite extends AnyFunSuite {
       planOf(dialect, policy, time, idleMillis = Some(60000L)),
       groups = 3,
       Longer.unless(i % 2 == 0))
+  }
+
+  for ((policy, time) <- Seq(
+      "KEEP 600 ROWS" -> None,
+      "KEEP 20 SECONDS" -> Some(Application.EventTime))) {
+    survives(s"$policy with a primary key", keyedPlanOf(policy, time), groups = 1)
   }
 
   private val coupled: Seq[(Dialect, String, Option[Application])] = Seq(
@@ -199,6 +206,13 @@ private object DamagedStateSuite {
     * number of rows may exceed the maximum.
     */
   val Expected: Set[String] = Set(GoesOn, Refused, "WINOPS_POLICY_CHANGED", "WINOPS_MAX_ROWS")
+
+  /** The plan of a window of CCL over rows with a primary key. */
+  private def keyedPlanOf(policy: String, time: Option[Application]): KeepPlan = {
+    val spec = KeepPlans.spec(policy, time)
+    val keyed = spec.policy.copy(key = Seq(RowExpression.Column("n")(0)))
+    KeepPlans.plan(spec.copy(policy = keyed), Seq(KeepPlans.n))
+  }
 
   def planOf(
       dialect: Dialect,
