@@ -74,7 +74,6 @@ final class KeyedGroup(policy: Policy, idle: Option[Long], pageBytes: Long) {
   def isAlive: Boolean = machine.clock.isAlive
   def size: Long = machine.held
   def stored: Long = log.size
-  def bytes: Long = segments.bytes
 
   /** The tags of the window contents. */
   def content: Seq[Int] = {
@@ -88,7 +87,6 @@ final class KeyedGroup(policy: Policy, idle: Option[Long], pageBytes: Long) {
     pages.save(out)
     log.save(out)
     machine.save(out)
-    lastBytes = out.toArray.length
     open()
     val in = new ByteReader(out.toArray)
     machine.clock.restoreNow(in)
@@ -98,14 +96,12 @@ final class KeyedGroup(policy: Policy, idle: Option[Long], pageBytes: Long) {
     if (in.remaining > 0) throw new CorruptStateException("stored bytes were not read")
   }
 
-  /** The length of the group's own value when it was stored last. */
-  var lastBytes = 0
-
-  /** Starts again as a group that is not stored. */
+  /** Starts again as a group that is not stored. Nothing of it may stay in the store. */
   def drop(): Unit = {
     val clock = machine.clock.now
     log.discard()
     pages.discard()
+    require(segments.size == 0, s"${segments.size} segments are left")
     pages.clear()
     machine.clear()
     if (clock != Long.MinValue) machine.advance(clock)

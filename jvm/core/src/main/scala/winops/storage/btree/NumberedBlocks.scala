@@ -4,26 +4,29 @@ import scala.collection.mutable
 
 import winops.storage.bytes.{CorruptStateException, Segments}
 
-/** Stores blocks of bytes of one group by number, each in an entry of its own. A block is written
-  * once and removed as a whole. The numbers that have one are a range.
+/** Stores blocks of bytes of one group by number, from 0 on, each in an entry of its own. The
+  * last blocks may be removed, and their numbers given to others.
   */
 final class NumberedBlocks private[storage] (segments: Segments, pages: Pages)
     extends PagesBeside {
   private val loaded = mutable.LongMap.empty[Array[Byte]]
-  private val unwritten = mutable.Set.empty[Long]
-  private val freed = mutable.Set.empty[Long]
 
-  private var from = 0L
   private var until = 0L
 
-  /** The number of the first block, and that of the next one. */
-  def first: Long = from
+  /** The blocks before this number are stored as they are. */
+  private var unchanged = 0L
+
+  /** The number behind those that are stored. */
+  private var stored = 0L
+
+  /** The number of the next block. */
   def end: Long = until
 
-  /** Says after a restore that the blocks from `first` until `end` are stored. */
-  def expect(first: Long, end: Long): Unit = {
-    from = first
-    until = end
+  /** Says after a restore that so many blocks are stored. */
+  def expect(count: Long): Unit = {
+    until = count
+    unchanged = count
+    stored = count
   }
 
   /** The block with a number.
@@ -47,24 +50,21 @@ final class NumberedBlocks private[storage] (segments: Segments, pages: Pages)
   def append(bytes: Array[Byte]): Unit = {
     pages.makeRoom()
     keep(until, bytes)
-    unwritten += until
     until += 1
   }
 
-  /** Removes the blocks with numbers below `number`. */
-  def removeBefore(number: Long): Unit = while (from < number) {
-    val _ = loaded.remove(from)
-    if (!unwritten.remove(from)) freed += from
-    from += 1
+  /** Removes the blocks from a number on. */
+  def truncate(number: Long): Unit = if (number < until) {
+    if (loaded.nonEmpty) (number until until).foreach(loaded.remove(_))
+    until = number
+    unchanged = Math.min(unchanged, number)
   }
 
-  override def clear(): Unit = removeBefore(until)
+  override def clear(): Unit = truncate(0L)
 
   override private[storage] def startAfresh(): Unit = {
     if (loaded.nonEmpty) loaded.clear()
-    unwritten.clear()
-    freed.clear()
-    expect(0L, 0L)
+    expect(0L)
   }
 
   override private[btree] def heapBytes: Long = {
@@ -81,10 +81,9 @@ final class NumberedBlocks private[storage] (segments: Segments, pages: Pages)
   }
 
   override private[storage] def store(): Unit = {
-    freed.foreach(segments.remove)
-    freed.clear()
-    unwritten.foreach(number => segments.put(number, loaded(number)))
-    unwritten.clear()
+    (until until stored).foreach(segments.remove)
+    (unchanged until until).foreach(number => segments.put(number, loaded(number)))
+    expect(until)
   }
 
   private def keep(number: Long, bytes: Array[Byte]): Unit = {
@@ -95,7 +94,9 @@ final class NumberedBlocks private[storage] (segments: Segments, pages: Pages)
 
 private[storage] object NumberedBlocks {
 
-  /** The number of the first block, above those of [[NumberedValues]], whose bit it has too. */
+  /** The number of block 0, above those of [[NumberedValues]], whose bit it has too: the entries
+    * of these numbers have short keys. There is room for 2 ^ 56 blocks.
+    */
   val FirstBlock: Long = 1L << 57 | 1L << 56
 
   /** About the number of bytes on the heap of a block beside its own. */

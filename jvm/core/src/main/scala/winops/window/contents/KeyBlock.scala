@@ -1,9 +1,11 @@
 package winops.window.contents
 
 import winops.storage.bytes.{ByteReader, ByteWriter, Bytes, CorruptStateException}
+import winops.window.expression.WindowView
 
-/** Pairs of the hash of a key and the number of its row, in bytes: a hash has four bytes, and a
-  * number as few as the largest distance from the least number needs.
+/** Pairs of the hash of a key and the number of its row, in the order of the hashes as unsigned
+  * numbers. In bytes, a hash has four, and a number as few as the largest distance from the least
+  * number needs.
   */
 private[contents] final class KeyBlock(bytes: Array[Byte]) {
   import KeyBlock._
@@ -21,6 +23,31 @@ private[contents] final class KeyBlock(bytes: Array[Byte]) {
     throw new CorruptStateException(s"a block of $count keys has ${bytes.length} bytes")
   }
 
+  /** The number of a pair with the hash for which `isSought` holds; [[WindowView.NoRow]] if there
+    * is none.
+    */
+  def find(hash: Int, isSought: Long => Boolean): Long = {
+    var found = WindowView.NoRow
+    var i = firstFrom(hash)
+    while (found == WindowView.NoRow && i < count && this.hash(i) == hash) {
+      if (isSought(number(i))) found = number(i)
+      i += 1
+    }
+    found
+  }
+
+  /** The place of the first pair whose hash is not less. */
+  private def firstFrom(hash: Int): Int = {
+    var from = 0
+    var until = count
+    while (from < until) {
+      val middle = (from + until) >>> 1
+      if (Integer.compareUnsigned(this.hash(middle), hash) < 0) from = middle + 1
+      else until = middle
+    }
+    from
+  }
+
   def hash(i: Int): Int = Bytes.getInt(bytes, ofHashes + i * HashBytes)
 
   def number(i: Int): Long =
@@ -34,36 +61,26 @@ private[contents] final class KeyBlock(bytes: Array[Byte]) {
 private[contents] object KeyBlock {
   private val HashBytes = Integer.BYTES
 
-  /** Writes the first `count` pairs. */
+  /** Writes the pairs at `places`, which are in the order of their hashes. */
   def write(
       hashes: Array[Int],
       numbers: Array[Long],
-      count: Int,
+      places: Array[Int],
       out: ByteWriter): Array[Byte] = {
-    var least = if (count == 0) 0L else numbers(0)
+    var least = if (places.isEmpty) 0L else numbers(places(0))
     var most = least
-    var i = 1
-    while (i < count) {
+    places.foreach { i =>
       least = Math.min(least, numbers(i))
       most = Math.max(most, numbers(i))
-      i += 1
     }
     val bits = java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(most - least)
     val width = (bits + java.lang.Byte.SIZE - 1) / java.lang.Byte.SIZE
     out.clear()
     out.byte(width)
-    out.number(count.toLong)
+    out.number(places.length.toLong)
     out.number(least)
-    i = 0
-    while (i < count) {
-      appendHash(out, hashes(i))
-      i += 1
-    }
-    i = 0
-    while (i < count) {
-      appendNumber(out, numbers(i) - least, width)
-      i += 1
-    }
+    places.foreach(i => appendHash(out, hashes(i)))
+    places.foreach(i => appendNumber(out, numbers(i) - least, width))
     out.toArray
   }
 

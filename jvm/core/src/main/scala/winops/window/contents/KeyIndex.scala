@@ -13,18 +13,20 @@ import winops.window.expression.{RowKey, WindowView}
 /** Finds the row of a key among the rows of a group, which has one at most.
   *
   * The keys of the newest rows are read from the rows. The others are pairs of a hash of the key
-  * and the number of the row, in blocks: a log has a block for some tens of rows, and is read as
-  * a whole; a table has a block for each part of the hashes. When the log has become long, its
-  * pairs and those of the table are written as a new table. A row thus costs a few bytes, written
-  * a few times, whatever the order of the keys.
+  * and the number of the row, in runs of blocks that are written once, as in a log-structured
+  * merge tree: some tens of rows make a run of one block, and some runs of about one length make
+  * a longer one, which has a block for each part of the hashes. A row is thus written once for
+  * each factor of [[KeyIndex.Sizes.runs]] in the number of rows, whatever the order of the keys,
+  * and a key is sought in one block of each run.
   *
-  * The pair of a row that has left stays until the next table: no number is given to a row twice,
-  * so a pair is valid if its row is stored and has the key. Groups of few rows have no blocks.
+  * The pair of a row that has left stays until its run is merged: no number is given to a row
+  * twice, so a pair is valid if its row is stored and has the key. A run is not read if all its
+  * rows are older than the oldest one of the group.
   *
   * @param key
   *   the key of a row
   * @param blocks
-  *   first those of the table, and then those of the log
+  *   the runs, oldest first, and behind them a block with their lengths
   * @param hashOf
   *   the hash of a key
   */
@@ -32,112 +34,94 @@ private[window] final class KeyIndex(
     key: RowKey,
     rows: Rows,
     blocks: NumberedBlocks,
-    hashOf: Array[Byte] => Int = KeyIndex.hashOf) {
+    hashOf: Array[Byte] => Int = KeyIndex.hashOf,
+    sizes: KeyIndex.Sizes = KeyIndex.Sizes()) {
   import KeyIndex._
 
   /** The rows from `mapped` on by their keys. They are read when the first key is sought. */
   private val newest = mutable.HashMap.empty[ByteBuffer, Long]
-  private var areRead = true
+  private var areNewestRead = true
 
-  /** The number of the row behind the newest row in the blocks. */
+  /** The number of the row behind the newest row in the runs. */
   private var mapped = 0L
 
-  /** The number of pairs in the table and in the log. */
-  private var inTable = 0L
-  private var inLog = 0L
+  /** The runs, oldest first. They are read when a key is first sought in them. */
+  private val runs = mutable.ArrayBuffer.empty[KeyRun]
+  private var areRunsRead = true
 
-  /** The table has a block for each value of so many highest bits of a hash, if it has pairs. */
-  private var bits = 0
-
-  /** The pairs of the log, which are read when a key is first sought in it. */
-  private val log = new KeyPairs
   private val part = new KeyPairs
   private val writer = new ByteWriter
 
-  // The key that was sought last, and its row.
+  // The key that was sought last.
   private var sought = Array.emptyByteArray
-  private var soughtOf = WindowView.NoRow
 
-  /** The number of pairs in the blocks. */
-  def size: Long = inTable + inLog
+  /** The number of blocks. */
+  def length: Long = blocks.end
 
   /** The stored row with the key of `row`, the row that was appended last; [[WindowView.NoRow]]
     * if there is none.
     */
   def find(row: Long): Long = {
-    read(row)
+    readNewest(row)
     sought = key.of(row)
-    soughtOf = row
-    val there = newest.getOrElse(ByteBuffer.wrap(sought), WindowView.NoRow)
-    if (there != WindowView.NoRow && rows.contains(there)) there
-    else if (size > 0) findInBlocks()
-    else WindowView.NoRow
-  }
-
-  /** Adds the row that [[find]] was called with. */
-  def add(row: Long): Unit = {
-    if (soughtOf != row) {
-      read(row)
-      sought = key.of(row)
+    newest.get(ByteBuffer.wrap(sought)) match {
+      // When this row came, no older row had the key.
+      case Some(there) => if (rows.contains(there)) there else WindowView.NoRow
+      case None => if (blocks.end > 0) findInRuns() else WindowView.NoRow
     }
-    newest.update(ByteBuffer.wrap(sought), row)
-    soughtOf = WindowView.NoRow
   }
 
-  /** Moves rows into the blocks if there are many that these do not have. Rows that left have
-    * been removed.
+  /** Adds the row that [[find]] was called with last. */
+  def add(row: Long): Unit = newest.update(ByteBuffer.wrap(sought), row)
+
+  /** Called when a row has been inserted, or rows have left: moves the newest rows into a run if
+    * they are many, and merges runs of which many rows have left.
     *
     * @param count
     *   the number of rows of the group
     */
   def settle(count: Long): Unit = {
-    if (newest.size >= MostNewest) {
+    if (areNewestRead && (newest.size >= sizes.newest || isFarBehind)) {
       newest.filterInPlace((_, row) => rows.contains(row))
-      if (newest.size >= LeastMapped) writeNewest()
+      mapped = rows.next(mapped - 1)
+      if (newest.size >= sizes.least || newest.nonEmpty && isFarBehind) writeNewest()
     }
-    val mostInLog = Math.max(LeastInLog, Math.min(count / 3, MostInLog))
-    if (count == 0 && size > 0) removeAll()
-    else if (inLog > mostInLog || size > 2 * count + 2 * LeastInLog) writeTable(count)
+    if (count == 0) removeRuns()
+    else if (areRunsRead) {
+      val pairs = runs.iterator.filter(isAlive).map(_.count).sum
+      if (pairs > 2 * count + sizes.removed) mergeFrom(0)
+    }
   }
 
   def clear(): Unit = {
-    removeAll()
+    removeRuns()
     newest.clear()
-    areRead = true
+    areNewestRead = true
     mapped = 0L
-    soughtOf = WindowView.NoRow
   }
 
   def save(out: ByteWriter): Unit = {
     out.number(rows.end - Math.max(mapped, rows.first))
-    out.number(blocks.end - blocks.first)
-    if (size > 0) {
-      out.number(blocks.first)
-      out.number(inTable)
-      out.number(inLog)
-      out.byte(bits)
-    }
+    out.number(blocks.end)
   }
 
   def restore(in: ByteReader): Unit = {
     mapped = rows.end - in.count(rows.end)
     newest.clear()
-    areRead = false
-    soughtOf = WindowView.NoRow
-    log.clear()
-    val stored = in.count(Int.MaxValue.toLong)
-    val first = if (stored == 0) 0L else in.count(MostBlocks)
-    blocks.expect(first, first + stored)
-    inTable = if (stored == 0) 0L else in.count(Int.MaxValue.toLong)
-    inLog = if (stored == 0) 0L else in.count(Int.MaxValue.toLong)
-    bits = if (stored == 0) 0 else in.byte()
-    if (bits < 0 || bits > MostBits || stored < tableBlocks) {
-      throw new CorruptStateException(s"$stored blocks have $inTable keys in 2 ^ $bits parts")
-    }
+    areNewestRead = false
+    blocks.expect(in.count(MostBlocks))
+    runs.clear()
+    areRunsRead = blocks.end == 0
   }
 
-  private def read(until: Long): Unit = if (!areRead) {
-    areRead = true
+  /** True if many rows have come since the last run, of which few are there. */
+  private def isFarBehind: Boolean = rows.end - mapped >= sizes.behind
+
+  /** False if all rows of the run have left. */
+  private def isAlive(run: KeyRun): Boolean = run.last >= rows.first
+
+  private def readNewest(until: Long): Unit = if (!areNewestRead) {
+    areNewestRead = true
     var row = rows.next(mapped - 1)
     while (row < until) {
       newest.update(ByteBuffer.wrap(key.of(row)), row)
@@ -145,17 +129,30 @@ private[window] final class KeyIndex(
     }
   }
 
-  private def findInBlocks(): Long = {
+  private def readRuns(): Unit = if (!areRunsRead) {
+    areRunsRead = true
+    val in = new ByteReader(blocks.get(blocks.end - 1))
+    var first = 0L
+    while (in.remaining > 0) {
+      val run = KeyRun.read(in, first)
+      runs += run
+      first = run.end
+    }
+    if (first != blocks.end - 1) {
+      throw new CorruptStateException(s"$first blocks of keys are expected in ${blocks.end}")
+    }
+  }
+
+  private def findInRuns(): Long = {
+    readRuns()
     val hash = hashOf(sought)
-    readLog()
-    var found = log.find(hash, isSought)
-    if (found == WindowView.NoRow && inTable > 0) {
-      val block = new KeyBlock(blocks.get(blocks.first + partOf(hash, bits)))
-      var i = 0
-      while (found == WindowView.NoRow && i < block.count) {
-        if (block.hash(i) == hash && isSought(block.number(i))) found = block.number(i)
-        i += 1
+    var found = WindowView.NoRow
+    var i = runs.size - 1
+    while (found == WindowView.NoRow && i >= 0) {
+      if (isAlive(runs(i))) {
+        found = new KeyBlock(blocks.get(runs(i).blockOf(hash))).find(hash, isSought)
       }
+      i -= 1
     }
     found
   }
@@ -163,127 +160,130 @@ private[window] final class KeyIndex(
   private val isSought: Long => Boolean =
     row => rows.contains(row) && Arrays.equals(key.of(row), sought)
 
-  private def readLog(): Unit = if (log.size < inLog) {
-    log.clear()
-    var number = blocks.first + tableBlocks
-    while (number < blocks.end) {
-      log.addAll(new KeyBlock(blocks.get(number)))
-      number += 1
-    }
-    if (log.size != inLog) {
-      throw new CorruptStateException(s"${log.size} keys are in a log of $inLog")
-    }
-  }
-
+  /** Writes the newest rows as a run, and merges runs of about one length. */
   private def writeNewest(): Unit = {
-    readLog()
+    readRuns()
     part.clear()
-    newest.foreachEntry { (of, row) =>
-      val hash = hashOf(of.array)
-      part.add(hash, row)
-      log.add(hash, row)
-    }
-    blocks.append(part.toBlock(writer))
-    inLog += part.size
+    newest.foreachEntry((of, row) => part.add(hashOf(of.array), row))
     newest.clear()
     mapped = rows.end
-  }
-
-  /** Writes the pairs of stored rows as a new table, and removes the former one and the log. */
-  private def writeTable(count: Long): Unit = {
-    readLog()
-    val former = blocks.first
-    val end = blocks.end
-    val ofLog = log.inOrder
-    val now = bitsFor(count)
-    // Both tables are in the order of the hashes, so they agree at each of these parts' ends.
-    val common = if (inTable == 0) 0 else Math.min(bits, now)
-    var fromLog = 0
-    var written = 0L
-    var i = 0
-    while (i < (1 << common)) {
-      val all = new KeyPairs
-      if (inTable > 0) {
-        val each = 1 << (bits - common)
-        (i * each until (i + 1) * each).foreach { number =>
-          addStored(new KeyBlock(blocks.get(former + number)), all)
-        }
-      }
-      while (fromLog < ofLog.length && partOf(log.hash(ofLog(fromLog)), common) == i) {
-        val place = ofLog(fromLog)
-        if (rows.contains(log.number(place))) all.add(log.hash(place), log.number(place))
-        fromLog += 1
-      }
-      appendParts(all, i, common, now)
-      written += all.size
-      i += 1
-    }
-    blocks.removeBefore(end)
-    log.clear()
-    bits = now
-    inLog = 0L
-    inTable = written
-    if (written == 0) removeAll()
-  }
-
-  private def addStored(block: KeyBlock, to: KeyPairs): Unit = {
-    var i = 0
-    while (i < block.count) {
-      if (rows.contains(block.number(i))) to.add(block.hash(i), block.number(i))
-      i += 1
+    replaceFrom(runs.size, part.size.toLong, bits = 0, Seq(part.toBlock(writer)), rows.end - 1)
+    var level = 0
+    while (level <= runs.iterator.map(levelOf).max) {
+      val from = runs.lastIndexWhere(levelOf(_) > level) + 1
+      if (runs.iterator.drop(from).count(levelOf(_) == level) >= sizes.runs) mergeFrom(from)
+      level += 1
     }
   }
 
-  /** Appends the blocks of the pairs whose first `common` bits are `of`. */
-  private def appendParts(pairs: KeyPairs, of: Int, common: Int, bits: Int): Unit = {
-    val places = pairs.inOrder
-    val each = 1 << (bits - common)
-    var next = 0
-    (of * each until (of + 1) * each).foreach { number =>
+  /** The number of merges of full runs that give so many pairs. */
+  private def levelOf(run: KeyRun): Int = {
+    var level = 0
+    var least = sizes.least.toLong * sizes.runs
+    while (run.count >= least) {
+      level += 1
+      least *= sizes.runs
+    }
+    level
+  }
+
+  /** Makes one run of the pairs of stored rows in the runs from a place on. */
+  private def mergeFrom(from: Int): Unit = {
+    val sources = runs.iterator.drop(from).filter(isAlive).map(new Source(_)).toSeq
+    val last = runs.last.last
+    val bits = bitsFor(sources.iterator.map(_.run.count).sum)
+    var count = 0L
+    val merged = Seq.tabulate(1 << bits) { i =>
       part.clear()
-      while (next < places.length && partOf(pairs.hash(places(next)), bits) == number) {
-        part.add(pairs.hash(places(next)), pairs.number(places(next)))
-        next += 1
-      }
-      blocks.append(part.toBlock(writer))
+      sources.foreach(_.moveWhile(hash => KeyRun.partOf(hash, bits) == i))
+      count += part.size
+      part.toBlock(writer)
+    }
+    if (count == 0) replaceFrom(from, 0L, bits = 0, Nil, last)
+    else replaceFrom(from, count, bits, merged, last)
+  }
+
+  /** Replaces the runs from a place on by one, or by none if it has no pairs. */
+  private def replaceFrom(
+      from: Int,
+      count: Long,
+      bits: Int,
+      of: Seq[Array[Byte]],
+      last: Long): Unit = {
+    val first = if (from == 0) 0L else runs(from - 1).end
+    runs.takeInPlace(from)
+    blocks.truncate(first)
+    of.foreach(blocks.append)
+    if (count > 0) runs += new KeyRun(first, bits, count, last)
+    if (runs.nonEmpty) {
+      writer.clear()
+      runs.foreach(_.write(writer))
+      blocks.append(writer.toArray)
     }
   }
 
-  private def removeAll(): Unit = {
-    blocks.clear()
-    log.clear()
-    bits = 0
-    inTable = 0L
-    inLog = 0L
+  private def removeRuns(): Unit = {
+    blocks.truncate(0L)
+    runs.clear()
+    areRunsRead = true
   }
 
-  private def tableBlocks: Long = if (inTable == 0) 0L else 1L << bits
+  private def bitsFor(pairs: Long): Int =
+    Math.min(
+      KeyRun.MostBits,
+      java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros((pairs - 1) / sizes.part))
+
+  /** The pairs of a run in the order of their hashes. */
+  private final class Source(val run: KeyRun) {
+    private var number = run.first
+    private var block = new KeyBlock(blocks.get(number))
+    private var i = 0
+
+    /** Moves pairs of stored rows to `part`. */
+    def moveWhile(isNext: Int => Boolean): Unit =
+      while (hasNext && isNext(block.hash(i))) {
+        if (rows.contains(block.number(i))) part.add(block.hash(i), block.number(i))
+        i += 1
+      }
+
+    private def hasNext: Boolean = {
+      while (i == block.count && number < run.end - 1) {
+        number += 1
+        block = new KeyBlock(blocks.get(number))
+        i = 0
+      }
+      i < block.count
+    }
+  }
 }
 
 private[window] object KeyIndex {
 
-  /** Number of rows that are sought in memory at most. */
-  private val MostNewest = 64
-
-  /** Number of rows that get a block of the log at least. */
-  private val LeastMapped = 48
-
-  /** Number of pairs from which a log becomes part of the table, at least and at most. Between
-    * them, this is a third of the rows.
+  /** When rows go into runs, and runs are merged.
+    *
+    * @param newest
+    *   the number of rows that are sought in memory at most
+    * @param least
+    *   the number of rows that make a run at least, unless these are `behind`
+    * @param behind
+    *   the number of rows, with those that have left, after which a run is written
+    * @param runs
+    *   the number of runs of one level that become one of the next
+    * @param part
+    *   the number of pairs in a block, unless hashes are equal, about at most
+    * @param removed
+    *   the number of pairs of rows that have left, beyond that of the rows that are there, for
+    *   which all runs are merged
     */
-  private val LeastInLog = 256L
-  private val MostInLog = 1L << 16
+  final case class Sizes(
+      newest: Int = 64,
+      least: Int = 48,
+      behind: Int = 256,
+      runs: Int = 8,
+      part: Int = 128,
+      removed: Int = 512)
 
-  /** About the number of pairs in a block of the table. */
-  private val InPart = 512L
-  private val MostBits = 20
-  private val MostBlocks = 1L << 48
-
-  private def bitsFor(pairs: Long): Int =
-    Math.min(MostBits, java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros(pairs / InPart))
-
-  private def partOf(hash: Int, bits: Int): Int =
-    if (bits == 0) 0 else hash >>> (Integer.SIZE - bits)
+  private val MostBlocks = 1L << 28
 
   private def hashOf(key: Array[Byte]): Int = {
     var hash = 0xcbf29ce484222325L

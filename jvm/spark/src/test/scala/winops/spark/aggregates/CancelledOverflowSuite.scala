@@ -99,13 +99,14 @@ class CancelledOverflowSuite extends KeepStreamTest {
       }
     }
 
-  for (window <- Windows) test(s"cancelled overflow: keep, $window") {
-    withSQLConf("spark.sql.ansi.enabled" -> "false") {
-      val table = onTable(kept(window, Functions))
-      check(table, onTable(over("ROWS 50 PRECEDING", Functions)), isClose)
-      check(streamed(kept(window, Functions)), table, SameBits.same)
+  for ((window, i) <- Windows.zipWithIndex)
+    test(s"cancelled overflow: keep, $window", Longer.unless(i == 0): _*) {
+      withSQLConf("spark.sql.ansi.enabled" -> "false") {
+        val table = onTable(kept(window, Functions))
+        check(table, onTable(over("ROWS 50 PRECEDING", Functions)), isClose)
+        check(streamed(kept(window, Functions)), table, SameBits.same)
+      }
     }
-  }
 
   for (function <- Seq("sum(big)", "sum(span)", "avg(months)")) {
     test(s"cancelled overflow: in ANSI mode it is an error, $function") {

@@ -27,67 +27,65 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
   test("operations: the same changes in any batches, and as a table, and each row is counted") {
-    forAll(Gen.oneOf(policies), Gen.choose(1, 400), Gen.long, minSuccessful(200)) {
-      (policy, count, seed) =>
-        val random = new Random(seed)
-        val rows = operations(random, count)
-        val end = rows.flatMap(_.micros).max / 1000 + 10000
-        val emitsUpdates = random.nextBoolean()
-        val buffer = bufferOf(policy, random)
-        val plan = planOf(
-          policy,
-          spec => buffered(spec, buffer).copy(emitsReasons = true, emitsUpdates = emitsUpdates))
-        val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
-        val emitted = feed(driven, random, rows, end)
-        assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
-        assert(driven.rowsAccountedFor() == count)
-        val inWindows = driven.metric("rowsInserted") + driven.metric("rowsReturned") -
-          driven.metric("rowsDeleted")
-        if (buffer == 0L) assert(inWindows == driven.rowsHeld)
-        else assert(inWindows <= driven.rowsHeld)
-        byGroup(emitted).values.foreach { changes =>
-          assert(changes.map(_.sequence) == changes.indices.map(_.toLong))
-        }
+    forAll(Gen.oneOf(policies), counts, Gen.long, minSuccessful(200)) { (policy, count, seed) =>
+      val random = new Random(seed)
+      val rows = operations(random, count)
+      val end = rows.flatMap(_.micros).max / 1000 + 10000
+      val emitsUpdates = random.nextBoolean()
+      val buffer = bufferOf(policy, random)
+      val plan = planOf(
+        policy,
+        spec => buffered(spec, buffer).copy(emitsReasons = true, emitsUpdates = emitsUpdates))
+      val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
+      val emitted = feed(driven, random, rows, end)
+      assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
+      assert(driven.rowsAccountedFor() == count)
+      val inWindows = driven.metric("rowsInserted") + driven.metric("rowsReturned") -
+        driven.metric("rowsDeleted")
+      if (buffer == 0L) assert(inWindows == driven.rowsHeld)
+      else assert(inWindows <= driven.rowsHeld)
+      byGroup(emitted).values.foreach { changes =>
+        assert(changes.map(_.sequence) == changes.indices.map(_.toLong))
+      }
     }
   }
 
   test("rows without effect are emitted once, and then no row vanishes") {
-    forAll(Gen.oneOf(policies), Gen.choose(1, 400), Gen.long, minSuccessful(150)) {
-      (policy, count, seed) =>
-        val random = new Random(seed)
-        val rows = operations(random, count).map { row =>
-          random.nextInt(12) match {
-            case 0 => row.copy(text = "something else")
-            case 1 => row.copy(micros = None)
-            case _ => row
-          }
+    forAll(Gen.oneOf(policies), counts, Gen.long, minSuccessful(150)) { (policy, count, seed) =>
+      val random = new Random(seed)
+      val rows = operations(random, count).map { row =>
+        random.nextInt(12) match {
+          case 0 => row.copy(text = "something else")
+          case 1 => row.copy(micros = None)
+          case _ => row
         }
-        val end = rows.flatMap(_.micros).maxOption.getOrElse(1000L) / 1000 + 10000
-        val limit = if (random.nextBoolean()) 5L else 1000000L
-        val buffer = bufferOf(policy, random)
-        val plan = planOf(
-          policy,
-          spec =>
-            buffered(spec, buffer)
-              .copy(emitsRefused = true, dropNullTime = true, maxRows = limit),
-          application = Some(Application.all(random.nextInt(2))))
-        val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
-        val emitted = feedLate(driven, random, rows, end)
-        val (without, changes) = emitted.partition(one => Set("late", "refused")(one.kind))
-        val effects = Seq("rowsInserted", "rowsUpdated", "rowsRemoved").map(driven.metric)
-        assert(effects.sum + without.size == count)
-        assert(driven.rowsAccountedFor() == count)
-        assert(without.count(_.kind == "late") == driven.metric("numRowsDroppedByWatermark"))
-        assert(without.count(_.reason == "time missing") == driven.metric("rowsNullTime"))
-        assert(without.forall(one => (one.kind == "late") == (one.reason == "late")))
-        assert(without.forall(one => one.sequence == 0 && one.step == 0))
-        without.foreach { one =>
-          assert((one.reason == "time missing") == one.row.micros.isEmpty)
-          if (one.row.text == "something else") assert(NoOperation(one.reason), one)
-          else if (one.reason == "not held") assert(Removing(one.row.text.toLowerCase), one)
-          else if (one.reason == "key held") assert(Inserting(one.row.text.toLowerCase), one)
-        }
-        assert(changes.map(_.reason).toSet.subsetOf(Reasons))
+      }
+      val end = rows.flatMap(_.micros).maxOption.getOrElse(1000L) / 1000 + 10000
+      val limit = if (random.nextBoolean()) 5L else 1000000L
+      val buffer = bufferOf(policy, random)
+      val plan = planOf(
+        policy,
+        spec =>
+          buffered(spec, buffer)
+            .copy(emitsRefused = true, dropNullTime = true, maxRows = limit),
+        application = Some(Application.all(random.nextInt(2))))
+      val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
+      val emitted = feedLate(driven, random, rows, end)
+      val (without, changes) = emitted.partition(one => Set("late", "refused")(one.kind))
+      val effects = Seq("rowsInserted", "rowsUpdated", "rowsRemoved").map(driven.metric)
+      assert(effects.sum + without.size == count)
+      assert(driven.rowsAccountedFor() == count)
+      assert(without.count(_.kind == "late") == driven.metric("numRowsDroppedByWatermark"))
+      assert(without.count(_.reason == "time missing") == driven.metric("rowsNullTime"))
+      assert(without.forall(one => (one.kind == "late") == (one.reason == "late")))
+      assert(without.forall(one => one.sequence == 0 && one.step == 0))
+      without.foreach { one =>
+        assert((one.reason == "time missing") == one.row.micros.isEmpty)
+        if (one.row.text == "something else") assert(NoOperation(one.reason), one)
+        else if (one.reason == "not held") assert(Removing(one.row.text.toLowerCase), one)
+        else if (one.reason == "key held") assert(Inserting(one.row.text.toLowerCase), one)
+      }
+      assert(changes.map(_.reason).toSet.subsetOf(Reasons))
     }
   }
 
@@ -110,6 +108,20 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         }
         val content = DrivenTask.content(plan, rows, end)
         assert(held.map(_.toString).toSeq.sorted == content.map(_.toString).sorted)
+    }
+  }
+
+  test("a group that is forgotten leaves nothing in the store") {
+    forAll(Gen.oneOf(policies), counts, Gen.long, minSuccessful(60)) { (policy, count, seed) =>
+      val random = new Random(seed)
+      val rows = operations(random, count)
+      val buffer = bufferOf(policy, random)
+      val plan = planOf(policy, buffered(_, buffer).copy(idleMillis = Some(20000L)))
+      val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
+      feed(driven, random, rows, rows.flatMap(_.micros).max / 1000 + 100000)
+      assert(driven.rowsHeld == 0)
+      assert(driven.store.values == 0)
+      assert(driven.groupsRemembered == 0)
     }
   }
 
@@ -231,11 +243,16 @@ class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 }
 
 private object KeyedTaskSuite {
+
+  /** A window of so many rows that their keys are in several blocks. */
+  private val ManyRows = "KEEP 700 ROWS"
+
   val policies: Seq[String] = Seq(
     "KEEP ALL",
     "KEEP 3 ROWS",
     "KEEP 4 ROWS SLACK 3",
     "KEEP 90 ROWS",
+    ManyRows,
     "KEEP EVERY 5 ROWS",
     "KEEP 300 MILLISECONDS",
     "KEEP EVERY 200 MILLISECONDS",
@@ -265,13 +282,20 @@ private object KeyedTaskSuite {
     "KEEP 3 ROWS",
     "KEEP 4 ROWS SLACK 3",
     "KEEP 90 ROWS",
+    ManyRows,
     "#length(6)",
     "#sort(5, ts desc, text)",
     "#rank(text, 2, ts)")
 
   /** A number of rows behind the window, or 0. */
   def bufferOf(policy: String, random: Random): Long =
-    if (withBuffer(policy) && random.nextInt(3) > 0) 1L + random.nextInt(5) else 0L
+    if (withBuffer(policy) && random.nextInt(3) > 0) {
+      1L + random.nextInt(if (policy == ManyRows) 300 else 5)
+    } else 0L
+
+  /** A number of rows, of which a group has thousands now and then. */
+  private def counts: Gen[Int] = Gen.frequency(14 -> Gen.choose(1, 400), 1 -> Gen.const(Many))
+  private val Many = 2500
 
   def buffered(spec: KeepSpec, rows: Long): KeepSpec =
     spec.copy(policy = spec.policy.copy(buffer = rows))
@@ -295,12 +319,13 @@ private object KeyedTaskSuite {
   /** Operations on few keys or many, with repeated and out-of-order times. */
   private def operations(random: Random, count: Int): Seq[Arrived] = {
     val gap = Seq(1, 700, 60000)(random.nextInt(3))
-    val keys = Seq(2, 10, 500)(random.nextInt(3))
+    val keys = if (count == Many) 2000 else Seq(2, 10, 500)(random.nextInt(3))
+    val groups = if (count == Many) 1 else 3
     var micros = 1000L
     (0 until count).map { _ =>
       micros += random.nextInt(gap)
       Arrived(
-        random.nextInt(3).toLong,
+        random.nextInt(groups).toLong,
         Some(micros + random.nextInt(3 * gap)),
         random.nextInt(keys).toLong,
         words(random.nextInt(words.size)))

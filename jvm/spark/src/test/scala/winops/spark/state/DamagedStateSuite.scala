@@ -4,6 +4,7 @@ import scala.concurrent.{Await, ExecutionContext, Future}
 import scala.concurrent.duration.DurationInt
 import scala.util.Random
 
+import org.scalatest.Tag
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions._
@@ -16,6 +17,8 @@ import winops.spark.expressions.{OfLastArrival, WindowAggregate}
 import winops.spark.group.BatchTimes
 import winops.spark.plan.{Application, FrameBound, FramedFunction, KeepPlan, OffsetValue, OperatorPlan, Output}
 import winops.spark.testing.{Arrived, Damage, DrivenTask, KeepPlans}
+import winops.terms.RowExpression
+import winops.testing.Longer
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
@@ -45,8 +48,18 @@ class DamagedStateSuite extends AnyFunSuite {
     (Apama, "within 20.0 every 5.0 retain 30 with unique text", Some(Application.Arrival)),
     (Spl, "sliding, count(200), time(3)", Some(Application.Arrival)))
 
-  windows.foreach { case (dialect, policy, time) =>
-    survives(policy, planOf(dialect, policy, time, idleMillis = Some(60000L)), groups = 3)
+  windows.zipWithIndex.foreach { case ((dialect, policy, time), i) =>
+    survives(
+      policy,
+      planOf(dialect, policy, time, idleMillis = Some(60000L)),
+      groups = 3,
+      Longer.unless(i % 2 == 0))
+  }
+
+  for ((policy, time) <- Seq(
+      "KEEP 600 ROWS" -> None,
+      "KEEP 20 SECONDS" -> Some(Application.EventTime))) {
+    survives(s"$policy with a primary key", keyedPlanOf(policy, time), groups = 1)
   }
 
   private val coupled: Seq[(Dialect, String, Option[Application])] = Seq(
@@ -90,7 +103,8 @@ class DamagedStateSuite extends AnyFunSuite {
         planOf(Esper, window, None),
         Output.WithColumns,
         WindowResults(Nil, values, columns)),
-      groups = 1)
+      groups = 1,
+      Longer.unless(window == "#length(300)"))
   }
 
   private val framed: Seq[(String, Seq[FramedFunction])] = {
@@ -116,8 +130,12 @@ class DamagedStateSuite extends AnyFunSuite {
     survives(s"OVER with $what", KeepPlans.over(functions, idleMillis = Some(60000L)), groups = 3)
   }
 
-  private def survives(name: String, plan: => OperatorPlan, groups: Int): Unit =
-    test(s"a damaged entry of $name is an error by name or is read as something else") {
+  private def survives(
+      name: String,
+      plan: => OperatorPlan,
+      groups: Int,
+      tags: Seq[Tag] = Nil): Unit =
+    test(s"a damaged entry of $name is an error by name or is read as something else", tags: _*) {
       val random = new Random(name.hashCode.toLong)
       val planned = plan
       assert(outcome(planned, groups, new Random(0), isDamaged = false) == GoesOn)
@@ -188,6 +206,13 @@ private object DamagedStateSuite {
     * number of rows may exceed the maximum.
     */
   val Expected: Set[String] = Set(GoesOn, Refused, "WINOPS_POLICY_CHANGED", "WINOPS_MAX_ROWS")
+
+  /** The plan of a window of CCL over rows with a primary key. */
+  private def keyedPlanOf(policy: String, time: Option[Application]): KeepPlan = {
+    val spec = KeepPlans.spec(policy, time)
+    val keyed = spec.policy.copy(key = Seq(RowExpression.Column("n")(0)))
+    KeepPlans.plan(spec.copy(policy = keyed), Seq(KeepPlans.n))
+  }
 
   def planOf(
       dialect: Dialect,

@@ -15,10 +15,17 @@ class KeyedBytesSuite extends StateBytesTest {
 
   test("the index of a key costs few bytes a row", Longer) {
     withStores { (folder, confs) =>
-      for ((window, groups) <- Seq(20 -> 500, 100 -> 300, 1000 -> 40, 10000 -> 12);
+      for ((window, groups) <- Seq(20 -> 30, 100 -> 30, 1000 -> 8, 10000 -> 4);
         key <- Seq("n", "text")) {
-        def costs(name: String, plan: KeepPlan): StateBytesSuite.Costs = StateBytesSuite
-          .costsOf(new File(folder, s"$name$key$window"), confs, plan, window, groups, Settling)
+        def costs(name: String, plan: KeepPlan): StateBytesSuite.Costs =
+          StateBytesSuite.costsOf(
+            new File(folder, s"$name$key$window"),
+            confs,
+            plan,
+            window,
+            groups,
+            settlingBatches = 64,
+            Measured)
         val plain = costs("plain", StateBytesSuite.planOf(window))
         val keyed = costs("keyed", planOf(window, key))
         TaskTest.check(keyed.written <= plain.written + 40, s"bytes written: $plain, $keyed")
@@ -29,8 +36,9 @@ class KeyedBytesSuite extends StateBytesTest {
 
 private object KeyedBytesSuite {
 
-  /** The number of batches before those that are measured, in which rows enter the index. */
-  private val Settling = 70
+  /** The number of batches in which rows of each group enter the index and its runs are merged.
+    */
+  private val Measured = 512
 
   private def planOf(window: Int, key: String): KeepPlan = {
     val spec = KeepPlans.spec(s"KEEP $window ROWS")

@@ -104,7 +104,8 @@ private[state] object StateBytesSuite {
       plan: KeepPlan,
       window: Int,
       groups: Int,
-      settlingBatches: Int = SettlingBatches): Costs = {
+      settlingBatches: Int = SettlingBatches,
+      measuredBatches: Int = MeasuredBatches): Costs = {
     val state = new StoredState(folder, confs, plan)
     val rows = new RandomRows(groups)
     (0 until FillingBatches).foreach { batch =>
@@ -113,9 +114,9 @@ private[state] object StateBytesSuite {
     }
     (0 until settlingBatches).foreach(_ => state.run(rows.any(groups)))
     val before = state.sums
-    (0 until MeasuredBatches).foreach(_ => state.run(rows.any(groups)))
+    (0 until measuredBatches).foreach(_ => state.run(rows.any(groups)))
     val sums = state.sums.since(before)
-    val inputRows = groups.toDouble * MeasuredBatches
+    val inputRows = groups.toDouble * measuredBatches
     Costs(
       window,
       sums.written / inputRows,
