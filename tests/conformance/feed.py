@@ -74,22 +74,10 @@ def write_late_stream(case: Case, folder: Path, batches: int, seed: int) -> None
         _write(folder, number, lines)
 
 
-def append_inputs(case: Case, file: Path) -> int:
-    """Append the inputs of a case in order of arrival, and return their number."""
-    lines = _lines(case)
-    _append(file, lines)
-    return len(lines)
-
-
-def append_heartbeat(file: Path, millis: int) -> None:
-    """Append a row that only moves the clock to an instant."""
-    _append(file, [_line(HEARTBEAT, 0, millis, None, {})])
-
-
-def _append(file: Path, lines: list[dict]) -> None:
-    # In one write, so that a reader sees complete lines.
-    with file.open("a", encoding="utf-8") as out:
-        out.write("".join(json.dumps(line) + "\n" for line in lines))
+def write_followed(case: Case, file: Path, end: int) -> None:
+    """Write the inputs of a case in order of arrival, and move the clock to its end."""
+    lines = [*_lines(case), _line(HEARTBEAT, 0, end, None, {})]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
 def _lines(case: Case) -> list[dict]:

@@ -1,35 +1,33 @@
-"""Runs cases through ``keep`` in real-time mode of Spark 4.3, many cases per query.
+"""Runs cases through ``keep`` in real-time mode of Spark 4.3.
 
-Each case has a file of its own, whose lines a query follows: Spark refuses two uses of one source.
+A query has one case, because Spark refuses a union of windows in this mode. Many run at once.
 """
 
 import time
-from collections.abc import Callable
-from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from cases import Case, instant
 from compare import Answer
-from feed import SCHEMA, append_heartbeat, append_inputs
+from feed import SCHEMA, write_followed
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
-from spark_engines import LATEST_SHARED_INSTANT, Answers, last_instant, session, timed
+from spark_engines import Answers, last_instant, session, timed
 
 REFUSED = "refused in real-time mode"
 """The error of cases whose window this mode refuses by a condition of its own."""
 
-CASES_IN_QUERY = 16
+CASES_AT_ONCE = 12
 
-# The tasks of all sources and windows of a query run at once. A case of SPL has two of each.
-SLOTS = 4 * CASES_IN_QUERY
+# The tasks of a source and of its window run at once. A case of SPL has two queries.
+SLOTS = 4 * CASES_AT_ONCE
 
 BATCH = "1 second"
 SETTINGS = {
     "spark.sql.streaming.realTimeMode.minBatchDuration": "1000",
-    # The rows of all batches are counted.
+    # The progress of a batch is looked for until all of its neighbours have ended.
     "spark.sql.streaming.numRecentProgressUpdates": "1000",
 }
 
@@ -46,18 +44,15 @@ def real_time(cases: list[Case]) -> tuple[list[Case], list[Answer]]:
     ):
         for name, value in SETTINGS.items():
             spark.conf.set(name, value)
-        runs = _Runs(spark, Path(folder), answers, refused)
+        inputs = _Inputs(spark, Path(folder))
         accepted = [
-            (case, query)
-            for case, query in answers.accepted(cases, runs.source, "arrival")
+            (case, outputs)
+            for case, outputs in answers.accepted(cases, inputs.rows, "arrival")
             if "input" in case
         ]
-        near = [one for one in accepted if last_instant(one[0]) <= LATEST_SHARED_INSTANT]
-        far = [one for one in accepted if last_instant(one[0]) > LATEST_SHARED_INSTANT]
-        for first in range(0, len(near), CASES_IN_QUERY):
-            runs.run(near[first : first + CASES_IN_QUERY])
-        for one in far:
-            runs.run([one])
+        for first in range(0, len(accepted), CASES_AT_ONCE):
+            some = accepted[first : first + CASES_AT_ONCE]
+            refused |= _run(spark, Path(folder), some, answers)
     ran = [{**case, "error": REFUSED} if case["name"] in refused else case for case in cases]
     found = [
         {"error": REFUSED} if case["name"] in refused else answer
@@ -66,99 +61,80 @@ def real_time(cases: list[Case]) -> tuple[list[Case], list[Answer]]:
     return ran, found
 
 
-class _Runs:
-    """Queries in real-time mode over the files of a folder."""
+class _Inputs:
+    """The inputs of cases in files, which queries follow."""
 
-    def __init__(
-        self, spark: SparkSession, folder: Path, answers: Answers, refused: set[str]
-    ) -> None:
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
         self._spark = spark
         self._folder = folder
-        self._answers = answers
-        self._refused = refused
-        self._sources: dict[str, int] = {}
-        self._started = 0
 
-    def source(self, case: Case) -> DataFrame:
-        """Return the rows of a case, from a source of its own each time."""
-        name = case["name"]
-        self._sources[name] = self._sources.get(name, 0) + 1
-        file = self._file(case)
-        file.parent.mkdir(exist_ok=True)
-        lines = self._spark.readStream.format("winops.testing.FollowedFiles")
-        rows = lines.load(str(file.parent)).select(F.from_json("value", SCHEMA).alias("line"))
-        return timed(rows.select("line.*")).withWatermark("_at", "0 milliseconds")
+    def rows(self, case: Case) -> DataFrame:
+        """Write the inputs of a case, and return them as a stream of one partition."""
+        folder = self._folder / f"of_{_identifier(case)}"
+        folder.mkdir()
+        if "input" in case:
+            write_followed(case, folder / "0", _end(case))
+        lines = self._spark.readStream.format("winops.testing.FollowedFiles").load(str(folder))
+        rows = timed(lines.select(F.from_json("value", SCHEMA).alias("line")).select("line.*"))
+        return rows.withWatermark("_at", "0 milliseconds")
 
-    def run(self, asked: list[tuple[Case, DataFrame]]) -> None:
-        """Run one query for some cases, or several if the mode refuses some of them."""
-        try:
-            name, query = self._start([query for _, query in asked])
-        except AnalysisException as error:
-            if not (error.getCondition() or "").startswith("WINOPS_REAL_TIME."):
-                raise
-            if len(asked) == 1:
-                self._refused.add(asked[0][0]["name"])
-            else:
-                half = len(asked) // 2
-                self.run(asked[:half])
-                self.run(asked[half:])
-            return
-        try:
-            self._feed([case for case, _ in asked], query)
-        finally:
+
+def _run(
+    spark: SparkSession,
+    folder: Path,
+    some: list[tuple[Case, list[DataFrame]]],
+    answers: Answers,
+) -> set[str]:
+    """Run cases at once, take their answers, and return the names of those refused."""
+    refused = set()
+    started: list[tuple[Case, str, StreamingQuery]] = []
+    try:
+        for case, outputs in some:
+            for number, output in enumerate(outputs):
+                name = f"real_time_{_identifier(case)}_{number}"
+                try:
+                    started.append((case, name, _start(output, name, folder)))
+                except AnalysisException as error:
+                    if not (error.getCondition() or "").startswith("WINOPS_REAL_TIME."):
+                        raise
+                    refused.add(case["name"])
+        for case, _, query in started:
+            _wait(query, _end(case))
+    finally:
+        for _, _, query in started:
             query.stop()
-        self._answers.take(self._spark.table(name).collect())
-
-    def _start(self, queries: list[DataFrame]) -> tuple[str, StreamingQuery]:
-        self._started += 1
-        name = f"real_time_{self._started}"
-        writer = reduce(DataFrame.union, queries).writeStream.format("memory").queryName(name)
-        writer = writer.option("checkpointLocation", str(self._folder / f"of_{name}"))
-        return name, writer.outputMode("update").trigger(realTime=BATCH).start()
-
-    def _feed(self, cases: list[Case], query: StreamingQuery) -> None:
-        """Write the inputs of cases, and wait until the last timers have fired.
-
-        The watermark is the least of those sources that have had a row. So each has one before
-        the inputs arrive, and no case is behind the clock of another one.
-        """
-        first = min((entry["at"] for case in cases for entry in case["input"]), default=0)
-        end = max(map(last_instant, cases)) + 1000
-        for case in cases:
-            append_heartbeat(self._file(case), first)
-        read = sum(self._sources[case["name"]] for case in cases)
-        _wait(query, lambda: _rows_read(query) >= read)
-        for case in cases:
-            read += append_inputs(case, self._file(case)) * self._sources[case["name"]]
-        _wait(query, lambda: _rows_read(query) >= read)
-        for case in cases:
-            append_heartbeat(self._file(case), end)
-        _wait(query, lambda: _text(end) in _watermarks(query))
-
-    def _file(self, case: Case) -> Path:
-        return self._folder / case["name"].replace("/", "_") / "0"
+    for case, name, _ in started:
+        if case["name"] not in refused:
+            answers.take(spark.table(name).collect())
+    return refused
 
 
-def _rows_read(query: StreamingQuery) -> int:
-    """Return the number of rows in the batches that have ended."""
-    return sum(progress["numInputRows"] for progress in query.recentProgress)
+def _start(output: DataFrame, name: str, folder: Path) -> StreamingQuery:
+    writer = output.writeStream.format("memory").queryName(name)
+    writer = writer.option("checkpointLocation", str(folder / name))
+    return writer.outputMode("update").trigger(realTime=BATCH).start()
 
 
-def _watermarks(query: StreamingQuery) -> set[str]:
-    """Return the watermarks with which the batches that have ended began."""
-    return {progress["eventTime"].get("watermark", "") for progress in query.recentProgress}
+def _wait(query: StreamingQuery, end: int) -> None:
+    """Wait for the end of a batch that has begun with the watermark of the last row.
 
-
-def _text(millis: int) -> str:
-    """Return an instant as Spark writes it in the progress of a query."""
-    return instant(millis).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _wait(query: StreamingQuery, condition: Callable[[], bool]) -> None:
+    Timers fire at the beginning of a batch, and the sink has their rows at its end.
+    """
+    text = instant(end).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     until = time.monotonic() + LONGEST_SECONDS
-    while not condition():
+    while text not in {one["eventTime"].get("watermark") for one in query.recentProgress}:
         if (error := query.exception()) is not None:
             raise error
         if time.monotonic() > until:
-            raise TimeoutError(f"after {LONGEST_SECONDS} seconds: {query.status}")
+            raise TimeoutError(f"{query.name} after {LONGEST_SECONDS} seconds: {query.status}")
         time.sleep(0.05)
+
+
+def _end(case: Case) -> int:
+    """Return an instant after all rows of a case."""
+    return last_instant(case) + 1000
+
+
+def _identifier(case: Case) -> str:
+    """Return the name of a case as a part of the names of files and of tables."""
+    return "".join(letter if letter.isalnum() else "_" for letter in case["name"])

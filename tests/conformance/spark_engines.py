@@ -153,7 +153,9 @@ class Answers:
 
     def ask(self, cases: Sequence[Case], rows: Source, apply: str) -> list[DataFrame]:
         """Return the queries of the cases that winops accepts, each for many cases."""
-        queries = [query for _, query in self.accepted(cases, rows, apply)]
+        queries = [
+            reduce(DataFrame.union, outputs) for _, outputs in self.accepted(cases, rows, apply)
+        ]
         return [
             reduce(DataFrame.union, queries[first : first + CASES_IN_QUERY])
             for first in range(0, len(queries), CASES_IN_QUERY)
@@ -161,27 +163,27 @@ class Answers:
 
     def accepted(
         self, cases: Sequence[Case], rows: Source, apply: str
-    ) -> list[tuple[Case, DataFrame]]:
-        """Return the cases that winops accepts, each with its query."""
+    ) -> list[tuple[Case, list[DataFrame]]]:
+        """Return the cases that winops accepts, each with the queries of its outputs."""
         return [
-            (case, query)
+            (case, outputs)
             for case in cases
-            if (query := self._accept(case, rows, apply)) is not None
+            if (outputs := self._accept(case, rows, apply)) is not None
         ]
 
-    def _accept(self, case: Case, rows: Source, apply: str) -> DataFrame | None:
+    def _accept(self, case: Case, rows: Source, apply: str) -> list[DataFrame] | None:
         if case["dialect"] not in DIALECTS:
             failure = f"the dialect {case['dialect']} is not supported"
             self._refused[case["name"]] = {"failure": failure}
             return None
         try:
-            query = _query(case, rows, apply)
+            outputs = _outputs(case, rows(case), apply)
             # Spark Connect reports analysis errors only when the schema is requested.
-            assert query.schema
+            assert all(output.schema for output in outputs)
         except AnalysisException as error:
             self._refused[case["name"]] = refusal(error)
             return None
-        return query
+        return outputs
 
     def take(self, rows: list) -> None:
         for row in rows:
@@ -213,20 +215,19 @@ class Answers:
         }
 
 
-def _query(case: Case, rows: Source, apply: str) -> DataFrame:
-    kept = _kept(case, rows(case), apply)
+def _outputs(case: Case, rows: DataFrame, apply: str) -> list[DataFrame]:
+    kept = _kept(case, rows, apply)
     if values.computes(case):
-        return _computed(case, kept)
+        return [_computed(case, kept)]
     keys = [F.expr(key).cast("string") for key in DIALECTS[case["dialect"]].group(case["policy"])]
     emitted = kept.changes()
     described = ["_change_type", "_change_time", "_change_step", "_change_seq"]
     assert emitted.columns == [*described, "_position", "_at", "_punct", *case["schema"]]
     changes = _rows_of(case, _as_events(emitted), keys)
     if case["dialect"] != "spl":
-        return changes
-    events = _kept(case, rows(case), apply).events()
-    events = events.withColumn("_change_seq", F.lit(None).cast("long"))
-    return changes.union(_rows_of(case, events, keys))
+        return [changes]
+    events = kept.events().withColumn("_change_seq", F.lit(None).cast("long"))
+    return [changes, _rows_of(case, events, keys)]
 
 
 def _kept(case: Case, rows: DataFrame, apply: str) -> Kept:
@@ -328,7 +329,7 @@ def timed(rows: DataFrame) -> DataFrame:
 
 @contextmanager
 def session(*, slots: int = 2, real_time: bool = False) -> Iterator[SparkSession]:
-    """Start a session whose tasks run ``slots`` at a time, and stop it at the end of the block."""
+    """Start a session with this number of slots, and stop it at the end of the block."""
     builder = SparkSession.builder.appName("conformance").config(map=SETTINGS)
     if os.environ.get("WINOPS_TRANSPORT") == "connect":
         # Makes the in-process server choose a free port instead of a fixed one.
