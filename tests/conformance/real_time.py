@@ -86,7 +86,7 @@ def _run(
     answers: Answers,
 ) -> set[str]:
     """Run cases at once, take their answers, and return the names of those refused."""
-    refused = set()
+    refused: set[str] = set()
     started: list[tuple[Case, str, StreamingQuery]] = []
     try:
         for case, outputs in some:
