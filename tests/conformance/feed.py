@@ -74,6 +74,12 @@ def write_late_stream(case: Case, folder: Path, batches: int, seed: int) -> None
         _write(folder, number, lines)
 
 
+def write_followed(case: Case, file: Path, end: int) -> None:
+    """Write the inputs of a case in order of arrival, and move the clock to its end."""
+    lines = [*_lines(case), _line(HEARTBEAT, 0, end, None, {})]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
 def _lines(case: Case) -> list[dict]:
     return [
         _line(

@@ -1,6 +1,6 @@
 """Runs conformance cases on winops and compares the answers.
 
-    python tests/conformance/run.py --engine task|testing|batch|stream PATH...
+    python tests/conformance/run.py --engine task|testing|batch|stream|real-time PATH...
 
 PATH is a file of cases or a folder of such files. README.md beside this project's cases describes
 the format. The last line is ``N passed, N failed``. The exit status is 1 if a case failed, and 2
@@ -24,6 +24,8 @@ from cases import (
 from compare import Answer, compare
 from sample import family, sampled
 
+ENGINES = ["task", "testing", "batch", "stream", "real-time"]
+
 
 def main() -> int:
     arguments = _arguments()
@@ -43,7 +45,7 @@ def main() -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Puts conformance cases to winops.")
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    parser.add_argument("--engine", required=True, choices=["task", "testing", "batch", "stream"])
+    parser.add_argument("--engine", required=True, choices=ENGINES)
     parser.add_argument(
         "--apply",
         default="event_time",
@@ -87,8 +89,9 @@ def _kept(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
     else:
         import spark_engines
 
+        apply = "arrival" if arguments.engine == "real-time" else arguments.apply
         reasons = [
-            spark_engines.reason_not_to_run(arguments.engine, arguments.apply, case)
+            spark_engines.reason_not_to_run(arguments.engine, apply, case)
             for case in cases
         ]
     for reason, count in sorted(Counter(filter(None, reasons)).items()):
@@ -121,6 +124,13 @@ def _answered(
         import by_hand
 
         return by_hand.answers(cases)
+    if arguments.engine == "real-time":
+        import real_time
+
+        cases, answers = chained.answered(cases, real_time.real_time)
+        refused = sum(case.get("error") == real_time.REFUSED for case in cases)
+        print(f"{refused} cases {real_time.REFUSED}")
+        return cases, answers
     import spark_engines
 
     if arguments.engine == "batch":

@@ -4,7 +4,7 @@ import json
 import os
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from pathlib import Path
@@ -57,6 +57,9 @@ SETTINGS = {
 }
 
 
+# Returns the rows of a case, among which there may be others.
+Source = Callable[[Case], DataFrame]
+
 # Each task receives the whole query, so a query of twice the cases costs four times.
 CASES_IN_QUERY = 40
 
@@ -88,14 +91,14 @@ def reason_not_to_run(engine: str, apply: str, case: Case) -> str | None:
 def batch(cases: list[Case], apply: str) -> tuple[list[Case], list[Answer]]:
     """Answer cases from a table, up to the last row; return the cases cut there."""
     cases = [cut_at_last_row(stamped(case) if goes_back(case) else case) for case in cases]
-    answers = _Answers()
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, _session() as spark:
-        write_table(_accepted(cases), Path(folder))
-        rows = _timed(spark.read.schema(SCHEMA).json(folder))
+    answers = Answers()
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, session() as spark:
+        write_table(with_input(cases), Path(folder))
+        rows = timed(spark.read.schema(SCHEMA).json(folder))
         late = [case for case in cases if is_stamped(case)]
         in_time = [case for case in cases if not is_stamped(case)]
         for some, application in ((in_time, apply), (late, "arrival")):
-            for changes in answers.ask(some, rows, application):
+            for changes in answers.ask(some, lambda _: rows, application):
                 answers.take(changes.collect())
     return cases, answers.of(cases)
 
@@ -104,15 +107,15 @@ def stream(
     cases: list[Case], apply: str, batches: int, seed: int
 ) -> tuple[list[Case], list[Answer]]:
     """Answer cases from a stream of the given number of batches."""
-    answers = _Answers()
+    answers = Answers()
     late = [case for case in cases if delay(case) is not None]
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, _session() as spark:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, session() as spark:
 
         def run(some: Sequence[Case], inputs: Path, behind: int) -> None:
             reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-            rows = _timed(reader.json(str(inputs)))
+            rows = timed(reader.json(str(inputs)))
             rows = rows.withWatermark("_at", f"{behind} milliseconds")
-            for number, changes in enumerate(answers.ask(some, rows, apply)):
+            for number, changes in enumerate(answers.ask(some, lambda _: rows, apply)):
                 name = f"{inputs.name}_{number}"
                 query = (
                     changes.writeStream.format("memory")
@@ -125,12 +128,12 @@ def stream(
                 answers.take(spark.table(name).collect())
 
         in_time = [case for case in cases if delay(case) is None]
-        near = [case for case in in_time if _last_instant(case) <= LATEST_SHARED_INSTANT]
-        far = [case for case in in_time if _last_instant(case) > LATEST_SHARED_INSTANT]
+        near = [case for case in in_time if last_instant(case) <= LATEST_SHARED_INSTANT]
+        far = [case for case in in_time if last_instant(case) > LATEST_SHARED_INSTANT]
         for number, some in enumerate([near, *([case] for case in far)]):
             inputs = Path(folder, f"inputs_{number}")
             inputs.mkdir()
-            write_stream(_accepted(some), inputs, batches, seed)
+            write_stream(with_input(some), inputs, batches, seed)
             run(some, inputs, 0)
         # All cases of a query share one watermark, so each of these cases is its own query.
         for number, case in enumerate(late):
@@ -141,36 +144,46 @@ def stream(
     return cases, answers.of(cases)
 
 
-class _Answers:
+class Answers:
     """The answers to cases, collected from queries."""
 
     def __init__(self) -> None:
         self._refused: dict[str, Answer] = {}
         self._events: dict[str, list[Event]] = defaultdict(list)
 
-    def ask(self, cases: Sequence[Case], rows: DataFrame, apply: str) -> list[DataFrame]:
-        """Return the queries of the cases that winops accepts."""
+    def ask(self, cases: Sequence[Case], rows: Source, apply: str) -> list[DataFrame]:
+        """Return the queries of the cases that winops accepts, each for many cases."""
         queries = [
-            query for case in cases if (query := self._accept(case, rows, apply)) is not None
+            reduce(DataFrame.union, outputs) for _, outputs in self.accepted(cases, rows, apply)
         ]
         return [
             reduce(DataFrame.union, queries[first : first + CASES_IN_QUERY])
             for first in range(0, len(queries), CASES_IN_QUERY)
         ]
 
-    def _accept(self, case: Case, rows: DataFrame, apply: str) -> DataFrame | None:
+    def accepted(
+        self, cases: Sequence[Case], rows: Source, apply: str
+    ) -> list[tuple[Case, list[DataFrame]]]:
+        """Return the cases that winops accepts, each with the queries of its outputs."""
+        return [
+            (case, outputs)
+            for case in cases
+            if (outputs := self._accept(case, rows, apply)) is not None
+        ]
+
+    def _accept(self, case: Case, rows: Source, apply: str) -> list[DataFrame] | None:
         if case["dialect"] not in DIALECTS:
             failure = f"the dialect {case['dialect']} is not supported"
             self._refused[case["name"]] = {"failure": failure}
             return None
         try:
-            query = _query(case, rows, apply)
+            outputs = _outputs(case, rows(case), apply)
             # Spark Connect reports analysis errors only when the schema is requested.
-            assert query.schema
+            assert all(output.schema for output in outputs)
         except AnalysisException as error:
             self._refused[case["name"]] = refusal(error)
             return None
-        return query
+        return outputs
 
     def take(self, rows: list) -> None:
         for row in rows:
@@ -202,18 +215,32 @@ class _Answers:
         }
 
 
-def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
-    dialect = DIALECTS[case["dialect"]]
+def _outputs(case: Case, rows: DataFrame, apply: str) -> list[DataFrame]:
+    kept = _kept(case, rows, apply)
+    if values.computes(case):
+        return [_computed(case, kept)]
+    keys = [F.expr(key).cast("string") for key in DIALECTS[case["dialect"]].group(case["policy"])]
+    emitted = kept.changes()
+    described = ["_change_type", "_change_time", "_change_step", "_change_seq"]
+    assert emitted.columns == [*described, "_position", "_at", "_punct", *case["schema"]]
+    changes = _rows_of(case, _as_events(emitted), keys)
+    if case["dialect"] != "spl":
+        return [changes]
+    events = kept.events().withColumn("_change_seq", F.lit(None).cast("long"))
+    return [changes, _rows_of(case, events, keys)]
+
+
+def _kept(case: Case, rows: DataFrame, apply: str) -> Kept:
     schema = ", ".join(f"`{name}` {kind}" for name, kind in case["schema"].items())
     # Spark would push a condition without the time column below the watermark. The rows that
     # advance the watermark would then be filtered.
     of_case = F.when(F.col("_at").isNotNull(), F.col("_case") == case["name"])
     marks = any("punct" in entry for entry in case.get("input", []))
-    kept = keep(
+    return keep(
         rows.where(of_case)
         .withColumn("_columns", F.from_json("_row", schema))
         .select("_position", "_at", "_punct", "_columns.*"),
-        dialect.policy(case),
+        DIALECTS[case["dialect"]].policy(case),
         order_by="_position",
         time="_at",
         apply=apply,
@@ -221,17 +248,6 @@ def _query(case: Case, rows: DataFrame, apply: str) -> DataFrame:
         origin=origin(case),
         punct="_punct" if marks or "punct()" in case["policy"] else None,
     )
-    if values.computes(case):
-        return _computed(case, kept)
-    keys = [F.expr(key).cast("string") for key in dialect.group(case["policy"])]
-    emitted = kept.changes()
-    described = ["_change_type", "_change_time", "_change_step", "_change_seq"]
-    assert emitted.columns == [*described, "_position", "_at", "_punct", *case["schema"]]
-    changes = _rows_of(case, _as_events(emitted), keys)
-    if case["dialect"] != "spl":
-        return changes
-    events = kept.events().withColumn("_change_seq", F.lit(None).cast("long"))
-    return changes.union(_rows_of(case, events, keys))
 
 
 def _rows_of(case: Case, events: DataFrame, keys: list[Column]) -> DataFrame:
@@ -250,7 +266,7 @@ def _rows_of(case: Case, events: DataFrame, keys: list[Column]) -> DataFrame:
 def _computed(case: Case, kept: Kept) -> DataFrame:
     """Return computed values in the form of events without rows."""
     # All cases share one clock, so windows with forced output would emit until its end.
-    end = _last_instant(case)
+    end = last_instant(case)
     computed = kept.agg(mode="changes").where(F.unix_millis("_change_time") <= end)
     columns = [column for column in computed.columns if not column.startswith("_")]
     row = F.struct(*(F.col(f"`{column}`") for column in columns))
@@ -299,31 +315,32 @@ def refusal(error: AnalysisException) -> Answer:
     return {"error": category.lower().replace("_", "-")}
 
 
-def _last_instant(case: Case) -> int:
+def last_instant(case: Case) -> int:
     return max((entry["at"] for entry in case.get("input", [])), default=0)
 
 
-def _accepted(cases: list[Case]) -> list[Case]:
+def with_input(cases: list[Case]) -> list[Case]:
     return [case for case in cases if "input" in case]
 
 
-def _timed(rows: DataFrame) -> DataFrame:
+def timed(rows: DataFrame) -> DataFrame:
     return rows.withColumn("_at", F.timestamp_millis("_millis"))
 
 
 @contextmanager
-def _session() -> Iterator[SparkSession]:
+def session(*, slots: int = 2, real_time: bool = False) -> Iterator[SparkSession]:
+    """Start a session with this number of slots, and stop it at the end of the block."""
     builder = SparkSession.builder.appName("conformance").config(map=SETTINGS)
     if os.environ.get("WINOPS_TRANSPORT") == "connect":
         # Makes the in-process server choose a free port instead of a fixed one.
         os.environ["SPARK_TESTING"] = "1"
-        builder = builder.remote("local[2]")
+        builder = builder.remote(f"local[{slots}]")
     else:
-        builder = builder.master("local[2]")
+        builder = builder.master(f"local[{slots}]")
     with warnings.catch_warnings():
         # The server already applied the static settings; the client warns that it cannot set
         # them.
         warnings.simplefilter("ignore", UserWarning)
-        session = configure(builder).getOrCreate()
-    yield session
-    session.stop()
+        started = configure(builder, real_time=real_time).getOrCreate()
+    yield started
+    started.stop()

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support.paths import ROOT
 from tests.support.transports import same_on_connect
+from tests.support.versions import SPARK
 
 RUNNER = ROOT / "tests" / "conformance" / "run.py"
 OWN = ROOT / "tests" / "data" / "conformance"
@@ -171,6 +172,23 @@ def test_spark_gives_the_expected_answers(engine: str, options: list[str]) -> No
     assert re.findall(r"(\w+): \d+ cases", result.stdout) == DIALECTS
     if is_sample:
         assert {what: n for what, n in found.items() if "cases" not in what} == COMPARED[way]
+
+
+@same_on_connect
+@pytest.mark.skipif(SPARK < (4, 3), reason="real-time mode needs Spark 4.3")
+def test_real_time_mode_gives_the_expected_answers() -> None:
+    """Real-time mode returns every expected row in order of arrival, or refuses the window."""
+    is_sample = os.environ.get("WINOPS_CONFORMANCE") != "all"
+    sample = ["--sample", str(SAMPLE), "--skip", str(4 * SAMPLE)] if is_sample else []
+    result = run("real-time", OWN, *sample)
+    left_out = sum(n for what, n in counts(result).items() if what.startswith("cases"))
+    cases = SAMPLE if is_sample else len(cases_in(OWN)) - left_out
+    check_all_passed(result, cases)
+    assert left_out == LEFT_OUT["arrival"]
+    refused = re.search(r"(\d+) cases refused in real-time mode", result.stdout)
+    assert refused is not None
+    # Windows whose groups depend on each other are few.
+    assert cases - int(refused[1]) >= (30 if is_sample else 800)
 
 
 @same_on_connect

@@ -65,6 +65,7 @@ private[analysis] object CheckRealTime {
   private def checkSettings(operator: String): Unit = {
     val settings = SQLConf.get
     val _ = RealTimeSettings.openGroups(settings)
+    val _ = RealTimeSettings.onePartitionPerGroup(settings)
     // Without a value, Spark uses the right version in this mode.
     val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
     if (settings.contains(format) && settings.stateStoreCheckpointFormatVersion < Format) {

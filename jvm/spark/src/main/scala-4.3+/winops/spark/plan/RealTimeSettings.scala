@@ -1,5 +1,6 @@
 package winops.spark.plan
 
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.internal.SQLConf
 
 import winops.spark.internal.WinopsErrors
@@ -7,6 +8,8 @@ import winops.spark.internal.WinopsErrors
 /** The settings of operators in real-time mode. */
 object RealTimeSettings {
   val OpenGroups = "spark.winops.realTime.openGroups"
+
+  val OnePartitionPerGroup = "spark.winops.realTime.onePartitionPerGroup"
 
   private val DefaultOpenGroups = 128
 
@@ -18,12 +21,27 @@ object RealTimeSettings {
   def openGroups(settings: SQLConf): Int = {
     val value = settings.getConfString(OpenGroups, DefaultOpenGroups.toString).trim
     value.toIntOption.filter(_ > 0).getOrElse {
-      throw WinopsErrors.analysis(
-        "WINOPS_REAL_TIME.SETTING",
-        "operator" -> "keep or window functions",
-        "setting" -> OpenGroups,
-        "value" -> value,
-        "expected" -> "a whole number above 0")
+      throw refused(OpenGroups, value, "a whole number above 0")
     }
   }
+
+  /** Whether a query fails if the rows of a group may come from several partitions of the source.
+    *
+    * @throws org.apache.spark.sql.AnalysisException
+    *   if the setting is neither true nor false
+    */
+  def onePartitionPerGroup(settings: SQLConf): Boolean = {
+    val value = settings.getConfString(OnePartitionPerGroup, "false").trim
+    value.toBooleanOption.getOrElse {
+      throw refused(OnePartitionPerGroup, value, "true or false")
+    }
+  }
+
+  private def refused(setting: String, value: String, expected: String): AnalysisException =
+    WinopsErrors.analysis(
+      "WINOPS_REAL_TIME.SETTING",
+      "operator" -> "keep or window functions",
+      "setting" -> setting,
+      "value" -> value,
+      "expected" -> expected)
 }

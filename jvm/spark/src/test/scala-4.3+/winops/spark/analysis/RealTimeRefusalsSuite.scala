@@ -1,11 +1,14 @@
 package winops.spark.analysis
 
+import java.nio.file.Path
+
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.streaming.Trigger
+import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 
 import winops.spark.plan.RealTimeSettings
 import winops.spark.testing.RealTimeTest
+import winops.spark.testing.RealTimeTest.Event
 
 /** Queries that real-time mode refuses before they start, each with what to use instead. */
 class RealTimeRefusalsSuite extends RealTimeTest {
@@ -103,6 +106,65 @@ class RealTimeRefusalsSuite extends RealTimeTest {
   test("a setting without a meaning") {
     withSetting(RealTimeSettings.OpenGroups, "none") {
       rows(input => check(keep(input, kept), "SETTING", "a whole number above 0"))
+    }
+    withSetting(RealTimeSettings.OnePartitionPerGroup, "maybe") {
+      rows(input => check(keep(input, kept), "SETTING", "true or false"))
+    }
+  }
+
+  private val long = Some("10 minutes")
+
+  private def events(groups: Int): Seq[Event] =
+    (0 until 2 * groups).map(i => Event(i % groups, i.toLong))
+
+  /** The error of the first batch of a query. */
+  private def failure(df: DataFrame, folder: Path, name: String): AnalysisException = {
+    val query = start(df, folder, name, long)
+    try {
+      val error = intercept[StreamingQueryException](query.awaitTermination(60000))
+      error.getCause match {
+        case refused: AnalysisException => refused
+        case other => fail(other)
+      }
+    } finally query.stop()
+  }
+
+  test("a source with several partitions, if the setting requires one for each group") {
+    withSetting(RealTimeSettings.OnePartitionPerGroup, "true") {
+      inTempDir { folder =>
+        val error = failure(keep(new Input(folder, parts = 2).rows, kept), folder, "two parts")
+        assert(error.getCondition == "WINOPS_REAL_TIME.SEVERAL_PARTITIONS")
+        assert(error.getMessage.contains("2 partitions of the source"))
+        assert(error.getMessage.contains(RealTimeSettings.OnePartitionPerGroup))
+      }
+    }
+  }
+
+  test("a window behind the tasks of another one, if the setting requires one partition") {
+    withSetting(RealTimeSettings.OnePartitionPerGroup, "true") {
+      inTempDir { folder =>
+        val first = keep(new Input(folder, parts = 1).rows, kept).select("k", "id")
+        val second = keep(first, "PARTITION BY (id % 2) ORDER BY (k), 'KEEP 2 ROWS'")
+        val error = failure(second, folder, "chained")
+        assert(error.getCondition == "WINOPS_REAL_TIME.SEVERAL_PARTITIONS")
+        assert(error.getMessage.contains("2 partitions of another operator"))
+      }
+    }
+  }
+
+  test("a source with one partition runs with that setting, and one with several without it") {
+    Seq("true" -> 1, "false" -> 2).foreach { case (value, parts) =>
+      withSetting(RealTimeSettings.OnePartitionPerGroup, value) {
+        inTempDir { folder =>
+          val input = new Input(folder, parts)
+          val name = s"$parts parts"
+          val query = start(keep(input.rows, kept), folder, name, long)
+          try {
+            input.add(events(groups = 4))
+            waitUntil(query)(received(name).size >= 8)
+          } finally query.stop()
+        }
+      }
     }
   }
 }
