@@ -182,7 +182,7 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", type=int, default=30_000, help="trades (default: %(default)s)")
-    parser.add_argument("--rate", type=int, default=1_000, help="of them a second (default: 1000)")
+    parser.add_argument("--rate", type=int, default=1_000, help="per second (default: 1000)")
     parser.add_argument("--seed", type=int, default=1, help="of the trades (default: 1)")
     parser.add_argument(
         "--picture",

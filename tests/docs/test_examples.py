@@ -57,7 +57,7 @@ def test_the_example_in_real_time_checks_itself_and_draws_its_latency(tmp_path: 
 def test_the_example_in_real_time_says_that_it_needs_spark_4_3() -> None:
     run = run_program(EXAMPLES / "price_alert.py")
     assert run.returncode == 2
-    assert run.stderr.startswith("price_alert.py: real-time mode needs Spark 4.3; this is pyspark")
+    assert run.stderr.startswith("price_alert.py: real-time mode needs Spark 4.3; this is ")
 
 
 def table(**changed: object) -> pd.DataFrame:
