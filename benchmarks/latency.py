@@ -4,10 +4,10 @@
     target/releases/4.3.0/bin/python benchmarks/latency.py --rates 100 1000 10000
 
 Runs with the Python of an environment with pyspark 4.3. Each run is an application of its own
-with four slots on this machine. Esper gets the same rows in its own process, with nothing between
-the program and the engine: it is the least that an answer takes. A line has the candidate, the rows per second, and the medians
-of the 50th and of the 99th percentile of all runs, in milliseconds; ``not held`` if rows did not
-come in time.
+with four slots on this machine. Esper gets the same rows in the process that makes them, with
+nothing between: it is the least that an answer takes. A line has the candidate, the rows per
+second, and the medians of the 50th and of the 99th percentile of all runs, in milliseconds;
+``not held`` if rows did not come in time.
 """
 
 from __future__ import annotations
