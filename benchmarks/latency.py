@@ -1,12 +1,13 @@
 """Measures the latency of rows in real-time mode, beside other queries and micro-batches.
 
-    ./sbt -Dspark=4.3 jars peersSpark/packageBin
+    ./sbt -Dspark=4.3 jars peersSpark/packageBin peersEsper/peerClasspath
     target/releases/4.3.0/bin/python benchmarks/latency.py --rates 100 1000 10000
 
 Runs with the Python of an environment with pyspark 4.3. Each run is an application of its own
-with four slots on this machine. A line has the candidate, the rows per second, and the medians
-of the 50th and of the 99th percentile of all runs, in milliseconds; ``not held`` if rows did not
-come in time.
+with four slots on this machine. Esper gets the same rows in the process that makes them, with
+nothing between: it is the least that an answer takes. A line has the candidate, the rows per
+second, and the medians of the 50th and of the 99th percentile of all runs, in milliseconds;
+``not held`` if rows did not come in time.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import statistics
 import subprocess
 from pathlib import Path
 
+from peers.processes import java_command
 from winops import jar_path
 from winops._session import spark_home
 
@@ -33,17 +35,22 @@ _SETTINGS = {
     f"{_STATE_STORE}.checkpointFormatVersion": "2",
     f"{_STATE_STORE}.rocksdb.changelogCheckpointing.enabled": "true",
 }
+_ESPER = "esper,in-process"
 CANDIDATES = (
     "stateless,real-time",
     "ring,real-time",
     "winops,real-time",
     "ring,micro-batches",
     "winops,micro-batches",
+    _ESPER,
 )
 
 
 def command(candidate: str, rate: int, options: argparse.Namespace) -> list[str]:
     """Return the command of one run."""
+    arguments = map(str, (candidate, rate, options.seconds, options.window, options.keys))
+    if candidate == _ESPER:
+        return java_command("esper", "Latency", options.memory, *arguments)
     settings = [f"--conf={name}={value}" for name, value in _SETTINGS.items()]
     return [
         str(spark_home() / "bin" / "spark-submit"),
@@ -53,11 +60,7 @@ def command(candidate: str, rate: int, options: argparse.Namespace) -> list[str]
         f"--jars={jar_path()}",
         "--class=winops.peers.Latency",
         str(_PEERS),
-        candidate,
-        str(rate),
-        str(options.seconds),
-        str(options.window),
-        str(options.keys),
+        *arguments,
     ]
 
 

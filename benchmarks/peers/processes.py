@@ -27,19 +27,24 @@ def _classpath(engine: str) -> Path:
     return _CLASSPATHS / f"{engine}.classpath"
 
 
+def java_command(engine: str, program: str, heap: str, *arguments: str) -> list[str]:
+    """Return the command of a program of an engine, a class of its package."""
+    return [
+        _java(),
+        f"-Xmx{heap}",
+        *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
+        "-cp",
+        _classpath(engine).read_text(),
+        f"winops.peers.{engine}.{program}",
+        *arguments,
+    ]
+
+
 def _command(engine: str, **options: object) -> Callable[[Job, str], list[str]]:
     def command(job: Job, heap: str) -> list[str]:
-        return [
-            _java(),
-            f"-Xmx{heap}",
-            *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
-            "-cp",
-            _classpath(engine).read_text(),
-            f"winops.peers.{engine}.Main",
-            *(f"{name}={value}" for name, value in options.items()),
-            f"job={job.kind}",
-            f"size={job.size}",
-        ]
+        named = {**options, "job": job.kind, "size": job.size}
+        arguments = (f"{name}={value}" for name, value in named.items())
+        return java_command(engine, "Main", heap, *arguments)
 
     return command
 

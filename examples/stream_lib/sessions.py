@@ -23,9 +23,16 @@ SCRATCH = {
 
 
 def session(
-    name: str, provider: str = "rocksdb", settings: Mapping[str, str] | None = None
+    name: str,
+    provider: str = "rocksdb",
+    settings: Mapping[str, str] | None = None,
+    *,
+    real_time: bool = False,
 ) -> SparkSession:
-    """Start Spark on two cores, with winops' JAR and the named state store provider."""
+    """Start Spark on two cores, with winops' JAR and the named state store provider.
+
+    `settings` come last. With `real_time`, queries can run in Spark's real-time mode.
+    """
     builder = (
         SparkSession.builder.appName(name)
         .master("local[2]")
@@ -39,6 +46,6 @@ def session(
         .config("spark.sql.streaming.numRecentProgressUpdates", "10000")
         .config(map=dict(settings or {}))
     )
-    spark = configure(builder).getOrCreate()
+    spark = configure(builder, real_time=real_time).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,9 @@ import pytest
 from stream_lib.arrival import as_they_arrive
 from stream_lib.program import difference, report
 from tests.support.paths import ROOT
-from tests.support.programs import output_of
+from tests.support.programs import output_of, run_program
 from tests.support.transports import on_classic_spark
+from tests.support.versions import SPARK
 
 EXAMPLES = ROOT / "examples"
 
@@ -35,6 +38,26 @@ def test_an_example_checks_itself(program: str, rows: int) -> None:
     # Exclude an empty stream and a stream that stopped early.
     assert compared >= rows / 100
     assert "+---" in output
+
+
+@pytest.mark.skipif(SPARK < (4, 3), reason="real-time mode needs Spark 4.3")
+def test_the_example_in_real_time_checks_itself_and_draws_its_latency(tmp_path: Path) -> None:
+    picture = tmp_path / "latency.png"
+    output = output_of(
+        EXAMPLES / "price_alert.py",
+        *("--rows", "3000", "--rate", "300", "--picture", str(picture)),
+    )
+    [passed] = [line for line in output.splitlines() if line.startswith("self-check passed: ")]
+    assert int(passed.split()[2].replace(",", "")) >= 30
+    assert " latencies: p50 " in output
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.skipif(SPARK >= (4, 3), reason="Spark 4.3 has the mode")
+def test_the_example_in_real_time_says_that_it_needs_spark_4_3() -> None:
+    run = run_program(EXAMPLES / "price_alert.py")
+    assert run.returncode == 2
+    assert run.stderr.startswith("price_alert.py: real-time mode needs Spark 4.3; this is ")
 
 
 def table(**changed: object) -> pd.DataFrame:

@@ -1,10 +1,6 @@
 package winops.peers
 
 import java.nio.file.Files
-import java.util.concurrent.ConcurrentLinkedQueue
-import java.util.concurrent.locks.LockSupport
-
-import scala.jdk.CollectionConverters._
 
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders, ForeachWriter, Row, SparkSession}
 import org.apache.spark.sql.streaming._
@@ -16,7 +12,6 @@ import org.apache.spark.sql.streaming._
   * the number of keys.
   */
 object Latency {
-  private val WarmUpSeconds = 15
   private val Parts = 2
 
   def main(arguments: Array[String]): Unit = {
@@ -31,11 +26,15 @@ object Latency {
         .load()
       val query = start(candidate, rows, window.toInt)
       try {
-        val feed = new Feed(parts, rate.toInt, keys.toInt)
-        val warm = feed.run(WarmUpSeconds)
+        // Each key is in one partition.
+        val feed = new SteadyFeed(
+          rate.toInt,
+          keys.toInt,
+          (key, number) => parts(key % parts.length).add(key, number))
+        val warm = feed.run(SteadyFeed.WarmUpSeconds)
         val end = feed.run(seconds.toInt)
         awaitAll(query, end)
-        report(candidate, rate, warm, end)
+        println(LatencySink.inserts.line(candidate, rate, warm, end))
       } finally query.stop()
     } finally spark.stop()
   }
@@ -77,40 +76,10 @@ object Latency {
 
   private def awaitAll(query: StreamingQuery, end: Long): Unit = {
     val until = System.nanoTime + 60000000000L
-    while (query.isActive && LatencySink.inserts.size < end && System.nanoTime < until) {
+    while (query.isActive && LatencySink.inserts.count < end && System.nanoTime < until) {
       Thread.sleep(200)
     }
     query.exception.foreach(throw _)
-  }
-
-  private def report(candidate: String, rate: String, warm: Long, end: Long): Unit = {
-    val measured = LatencySink.inserts.asScala.iterator.filter(_._1 >= warm).map(_._2).toArray
-    java.util.Arrays.sort(measured)
-    def millis(share: Double): Double =
-      measured(Math.min(measured.length - 1, (measured.length * share).toInt)) / 1e6
-    if (measured.length < end - warm) println(s"$candidate $rate not held")
-    else println(f"$candidate $rate ${millis(0.5)}%.2f ${millis(0.99)}%.2f")
-  }
-}
-
-/** Adds rows to a topic at a rate, each key to one partition. */
-private final class Feed(parts: Array[TopicPart], rate: Int, keys: Int) {
-  private var next = 0L
-
-  /** Adds rows for some seconds, and returns the number of the row that follows. */
-  def run(seconds: Int): Long = {
-    val (started, first, gap) = (System.nanoTime, next, 1000000000L / rate)
-    val end = first + rate.toLong * seconds
-    while (next < end) {
-      val due = started + (next - first) * gap
-      while (System.nanoTime < due) {
-        LockSupport.parkNanos(Math.max(due - System.nanoTime, 1000L))
-      }
-      val key = (next % keys).toInt
-      parts(key % parts.length).add(key, next)
-      next += 1
-    }
-    next
   }
 }
 
@@ -120,7 +89,7 @@ private final class LatencySink extends ForeachWriter[Row] {
   override def process(row: Row): Unit = {
     val now = System.nanoTime
     if (row.getAs[Boolean]("enters")) {
-      val _ = LatencySink.inserts.add(row.getAs[Long]("id") -> (now - row.getAs[Long]("sent")))
+      LatencySink.inserts.add(row.getAs[Long]("id"), now - row.getAs[Long]("sent"))
     }
   }
 
@@ -129,8 +98,8 @@ private final class LatencySink extends ForeachWriter[Row] {
 
 private object LatencySink {
 
-  /** The numbers of the inserted rows, with their latencies in nanoseconds. */
-  val inserts = new ConcurrentLinkedQueue[(Long, Long)]
+  /** The latencies of the inserted rows. */
+  val inserts = new RowLatencies
 }
 
 /** A row of the source. */

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit
 
 import com.espertech.esper.common.client.configuration.Configuration
 import com.espertech.esper.compiler.client.{CompilerArguments, EPCompilerProvider}
-import com.espertech.esper.runtime.client.{EPRuntimeProvider, UpdateListener}
+import com.espertech.esper.runtime.client.{EPRuntime, EPRuntimeProvider, UpdateListener}
 
 import winops.peers.process.{Block, Counts, MicroBatch}
 
@@ -13,19 +13,11 @@ final class KeysRuntime(part: Int, parts: Int, statement: String) {
   private var inserted, deleted = 0L
   private var now = Long.MinValue
 
-  private val runtime = {
-    val configuration = KeysRuntime.configuration
-    val compiled =
-      EPCompilerProvider.getCompiler.compile(statement, new CompilerArguments(configuration))
-    val runtime = EPRuntimeProvider.getRuntime(s"part-$part", configuration)
-    val counter: UpdateListener = (entering, leaving, _, _) => {
-      if (entering != null) inserted += entering.length
-      if (leaving != null) deleted += leaving.length
-    }
-    runtime.getDeploymentService.deploy(compiled).getStatements.last.addListener(counter)
-    runtime
+  private val counter: UpdateListener = (entering, leaving, _, _) => {
+    if (entering != null) inserted += entering.length
+    if (leaving != null) deleted += leaving.length
   }
-  private val events = runtime.getEventService
+  private val events = KeysRuntime.deployed(s"part-$part", statement, counter).getEventService
   private val sender = events.getEventSender("Trade")
 
   /** Sends the rows of this part of a micro-batch to the runtime. */
@@ -58,7 +50,21 @@ final class KeysRuntime(part: Int, parts: Int, statement: String) {
 }
 
 private object KeysRuntime {
-  def configuration: Configuration = {
+
+  /** Deploys a statement over trades in a runtime of its own.
+    *
+    * @param listener
+    *   gets the rows that enter and leave
+    */
+  def deployed(name: String, statement: String, listener: UpdateListener): EPRuntime = {
+    val compiled =
+      EPCompilerProvider.getCompiler.compile(statement, new CompilerArguments(configuration))
+    val runtime = EPRuntimeProvider.getRuntime(name, configuration)
+    runtime.getDeploymentService.deploy(compiled).getStatements.last.addListener(listener)
+    runtime
+  }
+
+  private def configuration: Configuration = {
     val configuration = new Configuration
     configuration.getCommon.addEventType("Trade", classOf[Trade])
     configuration.getCommon.getTimeSource.setTimeUnit(TimeUnit.MICROSECONDS)
