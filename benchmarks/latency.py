@@ -71,9 +71,7 @@ def measured(
     run = subprocess.run(
         command(candidate, rate, options), check=True, capture_output=True, text=True
     )
-    [line] = [
-        line for line in run.stdout.splitlines() if line.startswith(f"{candidate} {rate} ")
-    ]
+    [line] = [line for line in run.stdout.splitlines() if line.startswith(f"{candidate} {rate} ")]
     numbers = line.split()[2:]
     return None if numbers == ["not", "held"] else (float(numbers[0]), float(numbers[1]))
 

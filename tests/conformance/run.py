@@ -91,8 +91,7 @@ def _kept(arguments: argparse.Namespace, cases: list[Case]) -> list[Case]:
 
         apply = "arrival" if arguments.engine == "real-time" else arguments.apply
         reasons = [
-            spark_engines.reason_not_to_run(arguments.engine, apply, case)
-            for case in cases
+            spark_engines.reason_not_to_run(arguments.engine, apply, case) for case in cases
         ]
     for reason, count in sorted(Counter(filter(None, reasons)).items()):
         print(f"{count} cases left out: {reason}")

@@ -48,7 +48,7 @@ def writer_to(path: Path) -> Callable[[Row], None]:
     name = str(path)
 
     def write(row: Row) -> None:
-        with open(name, "a") as file:
+        with Path(name).open("a", encoding="utf-8") as file:
             file.write(json.dumps([row["_change_type"], row["symbol"], row["seq"]]) + "\n")
 
     return write

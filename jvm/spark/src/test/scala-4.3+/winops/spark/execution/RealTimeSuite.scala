@@ -29,7 +29,10 @@ class RealTimeSuite extends RealTimeTest {
     "apama => 'retain 3'",
     "spl => 'sliding, count(3), partitioned'",
     "spl => 'tumbling, count(4), partitioned'",
-    "spl => 'sliding, delta(id, 20), partitioned'")
+    "spl => 'sliding, delta(id, 20), partitioned'",
+    "'KEEP 3 ROWS', key => ARRAY('id5'), op => 'op'",
+    "'KEEP 2 ROWS', key => ARRAY('id5'), op => 'op', buffer => 2",
+    "esper => '#sort(2, id desc)', key => ARRAY('id5'), op => 'op'")
 
   windows.zipWithIndex.foreach { case (window, number) =>
     test(s"$window emits the changes of a table within a batch") {

@@ -69,9 +69,12 @@ trait RealTimeTest extends AnyFunSuite with BeforeAndAfterAll {
         "CAST(split(value, ',')[1] AS BIGINT) AS id")
   }
 
-  /** Applies `keep` to `df`; `arguments` is the SQL after TABLE(...). */
+  /** Applies `keep` to `df` with two more columns, a primary key `id5` and an operation `op`.
+    * `arguments` is the SQL after TABLE(...).
+    */
   protected def keep(df: DataFrame, arguments: String): DataFrame = {
-    df.createOrReplaceTempView("input_of_keep")
+    df.selectExpr("*", "id % 5 AS id5", "IF(id % 7 = 6, 'delete', 'upsert') AS op")
+      .createOrReplaceTempView("input_of_keep")
     spark.sql(s"SELECT * FROM keep(TABLE(input_of_keep) $arguments)")
   }
 
