@@ -15,7 +15,7 @@ object Latency {
   private val Parts = 2
 
   def main(arguments: Array[String]): Unit = {
-    val Array(candidate, rate, seconds, window, keys) = arguments
+    val Array(candidate, rate, seconds, window, keys) = arguments: @unchecked
     val spark = SparkSession.builder().appName("latency").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     try {

@@ -15,7 +15,7 @@ import winops.peers.{RowLatencies, SteadyFeed}
   */
 object Latency {
   def main(arguments: Array[String]): Unit = {
-    val Array(candidate, rate, seconds, window, keys) = arguments
+    val Array(candidate, rate, seconds, window, keys) = arguments: @unchecked
     val latencies = new RowLatencies
     val listener: UpdateListener = (entering, _, _, _) => {
       val now = System.nanoTime
