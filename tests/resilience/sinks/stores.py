@@ -258,9 +258,9 @@ class Kafka(Store):
             .option("subscribe", self.name)
             .load()
         )
-        last = records.groupBy("key").agg(
-            F.max_by(F.struct(F.col("value").cast("string")), "offset").alias("last")
-        )
+        # The struct of a deleted key has NULL, and max_by does not pass over it.
+        value = F.struct(F.col("value").cast("string").alias("value"))
+        last = records.groupBy("key").agg(F.max_by(value, "offset").alias("last"))
         values = [row.value for row in last.select("last.value").collect()]
         rows = [json.loads(value) for value in values if value is not None]
         return in_order([row[name] for name in COLUMNS] for row in rows)
