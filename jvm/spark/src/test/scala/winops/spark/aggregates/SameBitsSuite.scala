@@ -11,6 +11,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQuery
 
 import winops.spark.testing.{KeepStreamTest, RandomProperties, Reading, Readings, SameBits}
+import winops.testing.Longer
 
 /** Two numbers of a group `k`; `n` is the position in the group. */
 final case class Pair(k: Long, n: Long, x: Option[Double], y: Option[Double])
@@ -23,7 +24,8 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
   import testImplicits._
 
   (1 to Runs).foreach { run =>
-    property(s"same bits: table, stream and Spark's own windows, run $run") { random =>
+    val tags = Longer.unless(run == 1)
+    property(s"same bits: table, stream and Spark's own windows, run $run", tags: _*) { random =>
       val pairs =
         randomPairs(random, Seq(3050 + random.nextInt(500), 301 + random.nextInt(300), 50, 2))
       val onTable = values(aggregates(tableOf(random, pairs)).collect().toSeq)
@@ -35,7 +37,9 @@ class SameBitsSuite extends KeepStreamTest with RandomProperties {
   }
 
   (1 to Runs).foreach { run =>
-    property(s"same bits: other outputs and windows, table and stream, run $run") { random =>
+    val tags = Longer.unless(run == 1)
+    property(s"same bits: other outputs and windows, table and stream, run $run", tags: _*) {
+      random =>
       val pairs = randomPairs(random, Seq(300 + random.nextInt(300), 40, 2))
       val onTable = inOrder(others(tableOf(random, pairs)).collect().toSeq)
       val onStream = inOrder(stream(random, pairs, others, isMoved = false))

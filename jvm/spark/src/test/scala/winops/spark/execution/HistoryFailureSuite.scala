@@ -33,7 +33,7 @@ class HistoryFailureSuite extends OverStreamTest with RandomProperties {
     .set("spark.hadoop.fs.file.impl", classOf[FailingDebugFileSystem].getName)
 
   (1 to Runs).foreach { run =>
-    val tags = Longer.unless(run <= 4)
+    val tags = Longer.unless(run <= 2)
     property(s"a first micro-batch with a table that fails: run $run", tags: _*) { random =>
       run % 4 match {
         case 0 => check(random, functions(random))

@@ -43,7 +43,7 @@ class OverStateSuite extends OverStreamTest with TableTests {
   private def rowsHeld(progress: StreamingQueryProgress): Long =
     progress.stateOperators.map(_.customMetrics.get("rowsHeld").longValue).sum
 
-  testEach("a frame from the start of the partition stores no rows, others each row once")(
+  testEach("a frame from the start of the partition stores no rows, others each row once", 2)(
     s"sum(n) OVER ($w), row_number() OVER ($w), lag(n) IGNORE NULLS OVER ($w)" -> 0,
     s"sum(n) OVER ($w ROWS 4 PRECEDING), lag(n, 3) OVER ($w)" -> 4,
     s"lead(n, 4) OVER ($w)" -> 4,

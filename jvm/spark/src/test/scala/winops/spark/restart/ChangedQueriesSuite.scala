@@ -33,7 +33,7 @@ class ChangedQueriesSuite extends KeepStreamTest with RandomProperties {
 
   (0 until Runs).foreach { run =>
     val change = ChangedQueries.all(run % ChangedQueries.all.size)
-    val tags = Longer.unless(run % 2 == 0)
+    val tags = Longer.unless(run % 3 == 0)
     property(s"${change.rule}: ${change.outcome.name}: run ${run + 1}", tags: _*) { random =>
       // A note of the page may give another outcome for the drawn window.
       val outcomes = LazyList.continually(check(random, change)).take(MostDraws)

@@ -30,7 +30,7 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
   import testImplicits._
 
   (0 until Runs).foreach { run =>
-    val tags = Longer.unless(run < Changes.size && run % 2 == 0)
+    val tags = Longer.unless(run < Changes.size && run % 3 == 0)
     property(s"a table supplies what the state lacks: run ${run + 1}", tags: _*) { random =>
       check(random, Changes(run % Changes.size))
     }

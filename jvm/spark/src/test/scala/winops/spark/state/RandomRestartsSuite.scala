@@ -10,6 +10,7 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{lit, struct, to_json}
 
 import winops.spark.testing.{KeepStreamTest, RandomProperties}
+import winops.testing.Longer
 
 /** A row of the source; `sec` is its time in seconds since the epoch. */
 final case class Sample(
@@ -30,7 +31,9 @@ class RandomRestartsSuite extends KeepStreamTest with RandomProperties {
   import testImplicits._
 
   (1 to Runs).foreach { run =>
-    property(s"a random restart gives the rows of a table, or is refused: run $run") { random =>
+    val tags = Longer.unless(run <= 3)
+    property(s"a random restart gives the rows of a table, or is refused: run $run", tags: _*) {
+      random =>
       // The outputs take turns, so that a few runs have most of them.
       check(random, Outputs((run - 1) % Outputs.size))
     }

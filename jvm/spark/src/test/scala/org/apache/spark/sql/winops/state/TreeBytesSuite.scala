@@ -4,6 +4,8 @@ import java.io.File
 
 import scala.util.Random
 
+import org.scalatest.Tag
+
 import org.apache.spark.sql.catalyst.expressions.{AttributeReference, Cast}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{Average, Sum}
 import org.apache.spark.sql.types.DoubleType
@@ -13,6 +15,7 @@ import winops.spark.analysis.WindowResults
 import winops.spark.expressions.WindowAggregate
 import winops.spark.plan.{KeepPlan, Output}
 import winops.spark.testing.{Arrived, KeepPlans}
+import winops.testing.Longer
 import winops.text.esper.Esper
 
 /** The bytes that a micro-batch writes to and reads from a store of RocksDB's with changelogs,
@@ -24,9 +27,14 @@ class TreeBytesSuite extends StateBytesTest {
   /** Asserts the bytes per row that the few rows of a batch write and read at most, and that they
     * make the state at most a fifth longer.
     */
-  private def bounded(name: String, window: Int, rowsOfGroup: Int, written: Int, read: Int)(
-      plan: => KeepPlan): Unit =
-    test(s"$rowsOfGroup of $window rows of each group change: $name") {
+  private def bounded(
+      name: String,
+      window: Int,
+      rowsOfGroup: Int,
+      written: Int,
+      read: Int,
+      tags: Tag*)(plan: => KeepPlan): Unit =
+    test(s"$rowsOfGroup of $window rows of each group change: $name", tags: _*) {
       val planned = plan
       withStores { (folder, confs) =>
         val (filled, costs) = costsOf(folder, confs, planned, window, rowsOfGroup)
@@ -39,9 +47,9 @@ class TreeBytesSuite extends StateBytesTest {
   // docs/performance.md has the bytes measured, which are 76 to 91 % of the bounds.
   bounded("#sort", 10000, 20, written = 400, read = 3000)(sorted(10000))
   bounded("#sort", 1000, 1, written = 600, read = 5000)(sorted(1000))
-  bounded("#rank", 1000, 1, written = 600, read = 5500)(ranked(1000))
+  bounded("#rank", 1000, 1, written = 600, read = 5500, Longer)(ranked(1000))
   bounded("#unique", 1000, 1, written = 350, read = 3500)(planOf("#unique(text)"))
-  bounded("aggregates over #sort", 1000, 1, written = 950, read = 7000)(averaged(sorted(1000)))
+  bounded("aggregates over #sort", 1000, 1, written = 950, read = 7000, Longer)(averaged(sorted(1000)))
 }
 
 private object TreeBytesSuite {
