@@ -26,14 +26,17 @@ class RestartSuite extends Interruptions {
     "HDFS" -> Seq(hdfs),
     "RocksDB" -> Seq(rocksDb),
     "RocksDB with changelog" -> Seq(rocksDb, changelog),
-    "RocksDB with changelog, checkpoint format 2" -> Seq(rocksDb, changelog, formatTwo)).zipWithIndex
+    "RocksDB with changelog, checkpoint format 2" -> Seq(
+      rocksDb,
+      changelog,
+      formatTwo)).zipWithIndex
     .foreach { case ((name, settings), i) =>
       test(
         s"maintained stores, rows that wait, and deadlines: $name",
         Longer.unless(i % 2 == 0): _*) {
         withSQLConf(settings: _*)(check(inTime))
       }
-  }
+    }
 
   test("rows as they arrive, silent groups") {
     check(

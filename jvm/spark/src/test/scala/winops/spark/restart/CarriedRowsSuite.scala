@@ -105,7 +105,7 @@ class CarriedRowsSuite extends KeepStreamTest with RandomProperties {
     val tags = Longer.unless(run <= 4)
     property(s"the changes before and after are those of one consumer: run $run", tags: _*) {
       random =>
-      check(mixed(random))
+        check(mixed(random))
     }
   }
 
@@ -113,7 +113,7 @@ class CarriedRowsSuite extends KeepStreamTest with RandomProperties {
     val tags = Longer.unless(run <= 2)
     property(s"aggregates after a restart are those of the changes: run $run", tags: _*) {
       random =>
-      checkAggregates(mixed(random))
+        checkAggregates(mixed(random))
     }
   }
 

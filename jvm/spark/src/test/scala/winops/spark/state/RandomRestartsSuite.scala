@@ -34,8 +34,8 @@ class RandomRestartsSuite extends KeepStreamTest with RandomProperties {
     val tags = Longer.unless(run <= 3)
     property(s"a random restart gives the rows of a table, or is refused: run $run", tags: _*) {
       random =>
-      // The outputs take turns, so that a few runs have most of them.
-      check(random, Outputs((run - 1) % Outputs.size))
+        // The outputs take turns, so that a few runs have most of them.
+        check(random, Outputs((run - 1) % Outputs.size))
     }
   }
 

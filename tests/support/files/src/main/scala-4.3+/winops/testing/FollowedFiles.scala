@@ -18,8 +18,8 @@ import org.apache.spark.unsafe.types.UTF8String
   * files. Each file is a partition. The lines survive the application, so that a query can be
   * killed and started again.
   *
-  * The format is the name of this class; the option `path` is the folder of the files `0`, `1` and
-  * so on, and `partitions` their number.
+  * The format is the name of this class; the option `path` is the folder of the files `0`, `1`
+  * and so on, and `partitions` their number.
   */
 final class FollowedFiles extends TableProvider {
   override def inferSchema(options: CaseInsensitiveStringMap): StructType =
@@ -81,9 +81,13 @@ private final class FollowedStream(folder: String, parts: Int)
     FollowedOffset(json.stripPrefix("[").stripSuffix("]").split(",").toSeq.map(_.trim.toLong))
 
   override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] =
-    places(start).zip(places(end)).zipWithIndex.map { case ((from, until), part) =>
-      FollowedPart(folder, part, from, until): InputPartition
-    }.toArray
+    places(start)
+      .zip(places(end))
+      .zipWithIndex
+      .map { case ((from, until), part) =>
+        FollowedPart(folder, part, from, until): InputPartition
+      }
+      .toArray
 
   override def planInputPartitions(start: Offset): Array[InputPartition] =
     places(start).zipWithIndex.map { case (from, part) =>

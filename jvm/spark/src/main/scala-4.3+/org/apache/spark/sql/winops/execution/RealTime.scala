@@ -29,8 +29,8 @@ private[execution] object RealTime {
   }
 
   /** Refuses input that several tasks write. A task reads them as they come, so that the order of
-    * a group's rows is repeated only if one task has written all of them; and Spark's scan does not
-    * tell which rows a partition has.
+    * a group's rows is repeated only if one task has written all of them; and Spark's scan does
+    * not tell which rows a partition has.
     */
   private def checkPartitions(
       operator: String,

@@ -49,7 +49,8 @@ class TreeBytesSuite extends StateBytesTest {
   bounded("#sort", 1000, 1, written = 600, read = 5000)(sorted(1000))
   bounded("#rank", 1000, 1, written = 600, read = 5500, Longer)(ranked(1000))
   bounded("#unique", 1000, 1, written = 350, read = 3500)(planOf("#unique(text)"))
-  bounded("aggregates over #sort", 1000, 1, written = 950, read = 7000, Longer)(averaged(sorted(1000)))
+  bounded("aggregates over #sort", 1000, 1, written = 950, read = 7000, Longer)(
+    averaged(sorted(1000)))
 }
 
 private object TreeBytesSuite {
