@@ -135,6 +135,13 @@ def feed(made: pd.DataFrame, rate: int, file: Path) -> None:
             lines.write(f"{trade},{symbol},{price},{time.time_ns() // 1000}\n")
 
 
+def await_start(query: StreamingQuery, folder: Path) -> None:
+    """Wait until the tasks of the first batch have opened their files."""
+    until = time.monotonic() + PATIENCE
+    while query.isActive and not any(folder.iterdir()) and time.monotonic() < until:
+        time.sleep(0.1)
+
+
 def written(query: StreamingQuery, folder: Path, count: int) -> pd.DataFrame:
     """Wait for a number of alerts, and return those that have come.
 
@@ -226,6 +233,7 @@ def main() -> int:
             .start()
         )
         try:
+            await_start(query, folder / "alerts")
             feed(made, args.rate, folder / "trades" / "0")
             got = written(query, folder / "alerts", len(wanted))
         finally:
