@@ -457,7 +457,7 @@ def test_enriched_rows_have_the_values_after_their_step(
     stream = replay(SCHEMA)
     stream.add([tick.fields() for tick in ticks])
     enriched = case.kept(stream.table(), corrections=corrections).withColumns(aggregate_columns())
-    assert "op" not in enriched.columns
+    assert ("op" in enriched.columns) != case.has_op
     answer = keyed.run(case.call("drop"), applied(case, ticks, set()), END)
     wanted = Counter(
         (*(row.row[name] for name in VALUES), *aggregates(row.content))

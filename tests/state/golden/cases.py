@@ -88,19 +88,18 @@ def _operations() -> GoldenCase:
     rows = [
         {
             "seq": seq,
-            "symbol": f"s{rng.randrange(2)}",
+            "symbol": rng.choice(["s0"] * 6 + ["s1"]),
             "op": rng.choice(words),
-            "id": rng.randrange(1200),
+            "id": rng.randrange(2000),
             "price": rng.randrange(1000) / 8,
         }
-        for seq in range(2400)
+        for seq in range(1400)
     ]
     arguments = {"per": "symbol", "key": "id", "op": "op"}
     query = GoldenQuery(
         "seq long, symbol string, op string, id long, price double",
         [
             keep_of("KEEP 90 ROWS", **arguments),
-            keep_of("KEEP 500 ROWS", **arguments),
             keep_of("KEEP 5 ROWS SLACK 2", buffer=4, updates="update", **arguments),
             keep_of("#sort(6, price)", "esper", buffer=4, **arguments),
             keep_of("#rank(price, 20, id)", "esper", **arguments),
@@ -108,7 +107,7 @@ def _operations() -> GoldenCase:
         ],
         settings=_ON_CHANGELOG,
     )
-    batches = cut(rows, [1350, 2000, 2200])
+    batches = cut(rows, [1000, 1250, 1300])
     return GoldenCase("operations", query, batches[:2], batches[2:])
 
 
