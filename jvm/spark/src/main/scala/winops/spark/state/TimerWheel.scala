@@ -35,14 +35,18 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
   /** The memory of the new entries of all buckets. */
   private var freshBytes = 0L
 
-  /** The time of the earliest timer, or [[Clock.Never]]. */
-  def earliest: Long =
-    buckets.valuesIterator.map(_.firstDue).minOption.getOrElse(Clock.Never)
+  private var earliestDue: Long = Clock.Never
+
+  /** The time of the earliest timer, or [[Clock.Never]]. A task of real-time mode reads it for
+    * each row.
+    */
+  def earliest: Long = earliestDue
 
   /** Adds a timer of a group that fires at `due`; its distance from `now` decides the bucket. */
   def add(due: Long, now: Long, key: UnsafeRow): Unit = {
     val bucket = buckets.getOrElseUpdate(bucketOf(due, now), new TimerBucket)
     bucket.firstDue = Math.min(bucket.firstDue, due)
+    earliestDue = Math.min(earliestDue, due)
     val bytes = key.getBytes
     if (bucket.fresh == null) bucket.fresh = new RowBuffer(withArrival = true)
     val at = bucket.fresh.append(due, bytes.length)
@@ -56,7 +60,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
     * @param take
     *   receives their groups, each once or repeatedly; it adds no timers
     */
-  def takeDue(now: Long)(take: UnsafeRow => Unit): Unit =
+  def takeDue(now: Long)(take: UnsafeRow => Unit): Unit = if (earliestDue <= now) {
     buckets.filter { case (_, bucket) => bucket.firstDue <= now }.keys.toSeq.foreach { start =>
       val bucket = buckets.remove(start).get
       def visit(at: Long, key: UnsafeRow): Unit = if (at <= now) take(key) else add(at, now, key)
@@ -72,6 +76,11 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
         }
       }
     }
+    findEarliest()
+  }
+
+  private def findEarliest(): Unit =
+    earliestDue = buckets.valuesIterator.map(_.firstDue).minOption.getOrElse(Clock.Never)
 
   /** Writes the new entries into slots, and the index of all buckets to `out`. */
   def save(out: ByteWriter): Unit = {
@@ -102,6 +111,7 @@ final class TimerWheel(slots: Segments, width: Int, keyCheck: RowCheck = RowChec
         bucket.slots += slot
       }
     }
+    findEarliest()
   }
 
   /** Visits the timers of a slot: their times and groups. */

@@ -89,6 +89,31 @@ class TimerWheelSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(slots.numbers.isEmpty)
   }
 
+  test("timers are taken from the wheel to which they were added") {
+    val slots = new MapSegments
+    val timers = new TimerWheel(slots, width = 2)
+    def taken(now: Long): Set[String] = {
+      val groups = mutable.Set.empty[String]
+      timers.takeDue(now)(key => groups += key.getString(0))
+      groups.toSet
+    }
+    assert(timers.earliest == Clock.Never)
+    Seq(50L, 20L, 40L, 20L).zipWithIndex.foreach { case (due, i) =>
+      timers.add(due, 0L, keyOf(s"group $i"))
+    }
+    assert(timers.earliest == 20L)
+    assert(taken(19L).isEmpty)
+    assert(taken(20L) == Set("group 1", "group 3"))
+    assert(timers.earliest == 40L)
+    timers.add(30L, 20L, keyOf("group 4"))
+    assert(timers.earliest == 30L)
+    assert(taken(45L) == Set("group 2", "group 4"))
+    assert(timers.earliest == 50L)
+    assert(taken(50L) == Set("group 0"))
+    assert(timers.earliest == Clock.Never)
+    assert(slots.numbers.isEmpty)
+  }
+
   test("entries that fall due one after the other are not all read again each time") {
     val count = 20000
     val checked = new Checked
