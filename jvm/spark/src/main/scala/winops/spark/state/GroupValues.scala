@@ -16,6 +16,7 @@ private[spark] final class GroupValues(
     entries: StoreEntries,
     fixed: Option[Long] = None,
     inOrder: Boolean = true) {
+  import GroupValues._
   import entries.keys
 
   private val totals = new GroupTotals(entries, fixed)
@@ -45,6 +46,19 @@ private[spark] final class GroupValues(
       val value = fromEntry(hash, key)
       if (value == null) fromBucket(hash, key) else value
     }
+  }
+
+  /** The place of the value of the group that was read last, for [[returnTo]]. */
+  def place: Int = (if (isInBucket) InBucket else 0) | (if (hasEntry) InEntry else 0)
+
+  /** Makes a group the one that was read last, again, after others were read and written.
+    *
+    * @param place
+    *   the place of its value
+    */
+  def returnTo(place: Int): Unit = {
+    isInBucket = (place & InBucket) != 0
+    hasEntry = (place & InEntry) != 0
   }
 
   /** Sets the value of the group that was read last. The value has at least one byte. */
@@ -138,4 +152,11 @@ private[spark] final class GroupValues(
     entries.remove(hash, rows.groupOf(key), EntryNumbers.OwnValue)
     totals.addInEntries(-1)
   }
+}
+
+private object GroupValues {
+
+  // The places of the value of a group, as flags.
+  val InBucket = 1
+  val InEntry = 2
 }

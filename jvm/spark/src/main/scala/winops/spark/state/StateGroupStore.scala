@@ -145,6 +145,9 @@ final class StateGroupStore private (
     private var groupHash = 0L
     private var found = false
 
+    /** The place of the group's value, which stays the same while the group is open. */
+    private var place = 0
+
     override def pageMemory: PageMemory = StateGroupStore.this.pageMemory
 
     override def open(key: UnsafeRow): ByteReader = {
@@ -157,13 +160,15 @@ final class StateGroupStore private (
     override def save(write: ByteWriter => Unit): Unit = {
       saved.clear()
       write(saved)
-      findAgain()
+      returnToPlace()
       values.put(groupHash, groupBytes, saved.toArray)
+      place = values.place
     }
 
     override def remove(): Unit = if (found) {
-      findAgain()
+      returnToPlace()
       values.remove(groupHash, groupBytes)
+      place = values.place
     }
 
     def put(piece: GroupPiece): Unit = {
@@ -185,12 +190,15 @@ final class StateGroupStore private (
 
     private def read(): Array[Byte] = {
       readLast = this
-      values.get(groupHash, groupBytes)
+      val bytes = values.get(groupHash, groupBytes)
+      place = values.place
+      bytes
     }
 
-    /** Finds the place of the group's value, which a group that was read later has replaced. */
-    private def findAgain(): Unit = if (readLast ne this) {
-      val _ = read()
+    /** Returns to the place of the group's value from that of a group that was read later. */
+    private def returnToPlace(): Unit = if (readLast ne this) {
+      readLast = this
+      values.returnTo(place)
     }
 
     private final class Numbered(numberOf: Long => Long) extends Segments {
