@@ -37,7 +37,8 @@ import winops.window.time.Clock
   * @param clock
   *   the clock in milliseconds
   * @param latencies
-  *   takes the times from the arrival of each row in the task to the last row of its output
+  *   takes the times from the arrival of each row in the task to the last row of its output,
+  *   without those that the output has spent above
   */
 final class RealTimeTask(
     plan: OperatorPlan,
@@ -78,6 +79,12 @@ final class RealTimeTask(
 
   /** When the row of that group has arrived, by `System.nanoTime`; 0 if a timer has opened it. */
   private var arrivedAt = 0L
+
+  /** The `System.nanoTime` at which an output row was handed on; 0 once the task goes on. */
+  private var handedOnAt = 0L
+
+  /** The nanoseconds that the row's output has spent in the operators and the sink above. */
+  private var spentAbove = 0L
   private val ofRows = new Latencies
   private var now = times
   private var isDone = false
@@ -88,6 +95,7 @@ final class RealTimeTask(
   // The writer reads rows from the group's state, which may be corrupt.
   override def hasNext: Boolean =
     try {
+      goOn()
       if (isBefore) isBefore = before.hasNext
       if (!isBefore) while (!isAtRow && !isDone) work()
       isBefore || isAtRow
@@ -95,8 +103,17 @@ final class RealTimeTask(
 
   override def next(): InternalRow = {
     if (!hasNext) throw new NoSuchElementException
-    try if (isBefore) before.next() else current.next()
-    catch StateErrors.translate
+    try {
+      val row = if (isBefore) before.next() else current.next()
+      handedOnAt = System.nanoTime
+      row
+    } catch StateErrors.translate
+  }
+
+  /** Counts the time since the last output row was handed on. */
+  private def goOn(): Unit = if (handedOnAt != 0) {
+    spentAbove += System.nanoTime - handedOnAt
+    handedOnAt = 0L
   }
 
   private def isAtRow: Boolean = current != null && current.isAtRow
@@ -131,6 +148,7 @@ final class RealTimeTask(
   private def openForRow(row: UnsafeRow): Unit = {
     arriving.set(row)
     arrivedAt = rows.arrivedAt
+    spentAbove = 0L
     val key = keyColumns(row)
     val there = open.get(key)
     if (there != null) {
@@ -185,7 +203,9 @@ final class RealTimeTask(
   }
 
   private def close(): Unit = {
-    if (arrivedAt != 0) ofRows.add((System.nanoTime - arrivedAt) / RealTimeTask.NanosPerMicro)
+    if (arrivedAt != 0) {
+      ofRows.add((System.nanoTime - arrivedAt - spentAbove) / RealTimeTask.NanosPerMicro)
+    }
     arrivedAt = 0L
     current.registerTimers(now)
     // A group that returns later starts again, as in another micro-batch.
