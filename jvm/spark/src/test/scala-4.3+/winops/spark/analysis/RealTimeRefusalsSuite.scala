@@ -152,6 +152,17 @@ class RealTimeRefusalsSuite extends RealTimeTest {
     }
   }
 
+  test("rows that others deal to several tasks, if the setting requires one partition") {
+    withSetting(RealTimeSettings.OnePartitionPerGroup, "true") {
+      inTempDir { folder =>
+        val dealt = new Input(folder, parts = 1).rows.repartition(3)
+        val error = failure(keep(dealt, kept), folder, "dealt")
+        assert(error.getCondition == "WINOPS_REAL_TIME.SEVERAL_PARTITIONS")
+        assert(error.getMessage.contains("3 partitions of another operator"))
+      }
+    }
+  }
+
   test("a source with one partition runs with that setting, and one with several without it") {
     Seq("true" -> 1, "false" -> 2).foreach { case (value, parts) =>
       withSetting(RealTimeSettings.OnePartitionPerGroup, value) {
