@@ -90,9 +90,13 @@ class RealTimeRefusalsSuite extends RealTimeTest {
   test("version 1 of the checkpoint format") {
     withSetting(SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key, "1") {
       rows { input =>
+        // Spark refuses the setting of the session itself, unless another one allows it.
         val error = intercept[Exception](begin(keep(input, kept), "update"))
-        // Spark may refuse the setting of the session itself.
         assert(error.getMessage.contains("checkpointFormatVersion"))
+        val allows = "spark.sql.streaming.realTimeMode.dangerouslyAllowCheckpointV1.enabled"
+        withSetting(allows, "true") {
+          check(keep(input, kept), "CHECKPOINT_FORMAT", "with a new checkpoint")
+        }
       }
     }
   }
