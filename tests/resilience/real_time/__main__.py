@@ -87,7 +87,7 @@ def disturbed(folder: Path, job: str, kills: int, rng: random.Random) -> int:
     """
     feed = Feed(folder / "rows", ROWS_PER_SECOND, rng.randrange(1 << 30))
     feed.start(FIRST_ROWS)
-    # Spark may refuse to repeat the first batch of a checkpoint in real-time mode.
+    # Spark refuses micro-batches after a first batch of real-time mode that has not ended.
     Life(folder, job, program.TO_THE_END).run()
     mode, within = MICRO_BATCHES, 0
     for number in range(1, kills + 1):

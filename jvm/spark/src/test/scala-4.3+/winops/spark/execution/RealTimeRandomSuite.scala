@@ -40,7 +40,7 @@ class RealTimeRandomSuite extends RealTimeTest {
           start(keep(input.rows, arguments), folder, name, batch)
 
         all.grouped(80).zipWithIndex.foreach { case (rows, number) =>
-          // Spark may refuse the checkpoint of a query whose first batch has not ended.
+          // Spark refuses micro-batches after a first batch of real-time mode that has not ended.
           val isRealTime = number > 0 && random.nextInt(3) > 0
           val query = newQuery(Option.when(isRealTime)("1 second"))
           try {

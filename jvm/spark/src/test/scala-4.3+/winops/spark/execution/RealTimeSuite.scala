@@ -167,6 +167,31 @@ class RealTimeSuite extends RealTimeTest {
     }
   }
 
+  test("a first batch that is stopped runs again") {
+    inTempDir { folder =>
+      val input = new Input(folder)
+      val arguments = "PARTITION BY (k) ORDER BY (id), 'KEEP 3 ROWS'"
+      val all = events(groups = 6, rows = 60)
+      val (before, after) = all.splitAt(30)
+      val expected = changesOfTable(all, arguments)
+
+      def distinct: Set[(Int, Long)] = received("first").map(row => (row.k, row.seq)).toSet
+      def run(rows: Seq[Event], changes: Int): Unit = {
+        val query = start(keep(input.rows, arguments), folder, "first", long)
+        try {
+          input.add(rows)
+          waitUntil(query)(distinct.size >= changes)
+          assert(committed(query) == 0)
+        } finally query.stop()
+      }
+
+      run(before, changesOfTable(before, arguments).size)
+      run(after, expected.size)
+      assert(byGroup(received("first")) == byGroup(expected))
+      assert(received("first").size > expected.size)
+    }
+  }
+
   test("window functions in the order of arrival") {
     inTempDir { folder =>
       val input = new Input(folder)
