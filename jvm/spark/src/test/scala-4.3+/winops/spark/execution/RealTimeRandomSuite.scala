@@ -17,13 +17,6 @@ import winops.spark.testing.RealTimeTest.{failing, Event}
 class RealTimeRandomSuite extends RealTimeTest {
   private val runs = sys.props.get("realtime").fold(2)(_.toInt)
 
-  private val windows = Seq(
-    "'KEEP 5 ROWS'",
-    "'KEEP 10 ROWS SLACK 3'",
-    "esper => '#length_batch(4)'",
-    "esper => '#sort(3, id)'",
-    "spl => 'sliding, count(4), partitioned'")
-
   (1 to runs).foreach { run =>
     test(s"random run $run") {
       val random = new Random(run)

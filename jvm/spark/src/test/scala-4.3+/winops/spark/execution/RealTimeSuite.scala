@@ -17,23 +17,6 @@ class RealTimeSuite extends RealTimeTest {
   private def events(groups: Int, rows: Int): Seq[Event] =
     (0 until rows).map(i => Event(i % groups, i.toLong))
 
-  private val windows = Seq(
-    "'KEEP 3 ROWS'",
-    "'KEEP 4 ROWS SLACK 2'",
-    "'KEEP EVERY 3 ROWS'",
-    "'KEEP 1 ROW'",
-    "esper => '#length(3)'",
-    "esper => '#length_batch(4)'",
-    "esper => '#firstlength(2)'",
-    "esper => '#sort(2, id desc)'",
-    "apama => 'retain 3'",
-    "spl => 'sliding, count(3), partitioned'",
-    "spl => 'tumbling, count(4), partitioned'",
-    "spl => 'sliding, delta(id, 20), partitioned'",
-    "'KEEP 3 ROWS', key => ARRAY('id5'), op => 'op'",
-    "'KEEP 2 ROWS', key => ARRAY('id5'), op => 'op', buffer => 2",
-    "esper => '#sort(2, id desc)', key => ARRAY('id5'), op => 'op'")
-
   windows.zipWithIndex.foreach { case (window, number) =>
     test(s"$window emits the changes of a table within a batch") {
       val arguments = s"PARTITION BY (k) ORDER BY (id), $window"

@@ -69,6 +69,27 @@ trait RealTimeTest extends AnyFunSuite with BeforeAndAfterAll {
         "CAST(split(value, ',')[1] AS BIGINT) AS id")
   }
 
+  /** Arguments of `keep` that real-time mode runs without a clock. */
+  protected val windows: Seq[String] = Seq(
+    "'KEEP 3 ROWS'",
+    "'KEEP 4 ROWS SLACK 2'",
+    "'KEEP EVERY 3 ROWS'",
+    "'KEEP 1 ROW'",
+    "esper => '#length(3)'",
+    "esper => '#length_batch(4)'",
+    "esper => '#firstlength(2)'",
+    "esper => '#unique(id5)'",
+    "esper => '#rank(id5, 2, id desc)'",
+    "esper => '#sort(2, id desc)'",
+    "esper => '#expr(current_count <= 3)'",
+    "apama => 'retain 3'",
+    "spl => 'sliding, count(3), partitioned'",
+    "spl => 'tumbling, count(4), partitioned'",
+    "spl => 'sliding, delta(id, 20), partitioned'",
+    "'KEEP 3 ROWS', key => ARRAY('id5'), op => 'op'",
+    "'KEEP 2 ROWS', key => ARRAY('id5'), op => 'op', buffer => 2",
+    "esper => '#sort(2, id desc)', key => ARRAY('id5'), op => 'op'")
+
   /** Applies `keep` to `df` with two more columns, a primary key `id5` and an operation `op`.
     * `arguments` is the SQL after TABLE(...).
     */

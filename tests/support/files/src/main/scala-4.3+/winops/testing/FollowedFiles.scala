@@ -70,7 +70,18 @@ private final case class FollowedPart(folder: String, part: Int, start: Long, en
 
 private final class FollowedStream(folder: String, parts: Int)
     extends MicroBatchStream
-    with SupportsRealTimeMode {
+    with SupportsRealTimeMode
+    // Without it, Spark gives the trigger AvailableNow a single batch: after a kill, the one that
+    // was begun.
+    with SupportsTriggerAvailableNow {
+  private var available: Option[Offset] = None
+
+  override def prepareForTriggerAvailableNow(): Unit = available = Some(latestOffset())
+  override def getDefaultReadLimit: ReadLimit = ReadLimit.allAvailable()
+
+  override def latestOffset(start: Offset, limit: ReadLimit): Offset =
+    available.getOrElse(latestOffset())
+
   override def initialOffset(): Offset = FollowedOffset(Seq.fill(parts)(0L))
 
   override def latestOffset(): Offset = FollowedOffset((0 until parts).map { part =>
