@@ -65,7 +65,7 @@ private[window] final class KeyIndex(
     readNewest(row)
     sought = key.of(row)
     newest.get(ByteBuffer.wrap(sought)) match {
-      // When this row came, no older row had the key.
+      // No older row had the key when this one was inserted.
       case Some(there) => if (rows.contains(there)) there else WindowView.NoRow
       case None => if (blocks.end > 0) findInRuns() else WindowView.NoRow
     }
@@ -259,7 +259,7 @@ private[window] final class KeyIndex(
 
 private[window] object KeyIndex {
 
-  /** When rows go into runs, and runs are merged.
+  /** The sizes at which rows are written as runs, and runs are merged.
     *
     * @param newest
     *   the number of rows that are sought in memory at most

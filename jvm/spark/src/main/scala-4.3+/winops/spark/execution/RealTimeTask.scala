@@ -77,7 +77,9 @@ final class RealTimeTask(
   /** The group with work that is left; null if there is none. */
   private var current: OpenGroup = _
 
-  /** When the row of that group has arrived, by `System.nanoTime`; 0 if a timer has opened it. */
+  /** The time at which the row of that group arrived, by `System.nanoTime`; 0 if a timer has
+    * opened the group.
+    */
   private var arrivedAt = 0L
 
   /** The `System.nanoTime` at which an output row was handed on; 0 once the task goes on. */

@@ -19,7 +19,7 @@ trait ArrivingRows {
   /** Takes the row that [[await]] has found; it is valid until the next call of [[await]]. */
   def next(): UnsafeRow
 
-  /** When the row of [[next]] has arrived in the task, by `System.nanoTime`. */
+  /** The time at which the row of [[next]] arrived in the task, by `System.nanoTime`. */
   def arrivedAt: Long
 }
 

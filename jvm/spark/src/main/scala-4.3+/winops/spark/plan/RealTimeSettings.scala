@@ -25,7 +25,8 @@ object RealTimeSettings {
     }
   }
 
-  /** Whether a query fails if the rows of a group may come from several partitions of the source.
+  /** Returns true if a query fails when the rows of a group may come from several partitions of
+    * the source.
     *
     * @throws org.apache.spark.sql.AnalysisException
     *   if the setting is neither true nor false

@@ -25,7 +25,9 @@ trait RowArrival extends Serializable {
   /** Registers what the tasks report beside metrics, before they run. */
   def register(context: SparkContext): Unit = ()
 
-  /** What the tasks have reported beside metrics, by its name in the progress of the query. */
+  /** The values that the tasks have reported beside metrics, by their names in the progress of
+    * the query.
+    */
   def reported: Map[String, Long] = Map.empty
 }
 
