@@ -49,6 +49,13 @@ private[window] final class KeyIndex(
   private val runs = mutable.ArrayBuffer.empty[KeyRun]
   private var areRunsRead = true
 
+  /** The number of pairs in the runs. */
+  private var pairs = 0L
+
+  /** The number of the oldest runs all of whose rows have left, and of the pairs in these. */
+  private var leftRuns = 0
+  private var leftPairs = 0L
+
   private val part = new KeyPairs
   private val writer = new ByteWriter
 
@@ -88,8 +95,8 @@ private[window] final class KeyIndex(
     }
     if (count == 0) removeRuns()
     else if (areRunsRead) {
-      val pairs = runs.iterator.filter(isAlive).map(_.count).sum
-      if (pairs > 2 * count + sizes.removed) mergeFrom(0)
+      noteLeft()
+      if (pairs - leftPairs > 2 * count + sizes.removed) mergeFrom(0)
     }
   }
 
@@ -111,6 +118,7 @@ private[window] final class KeyIndex(
     areNewestRead = false
     blocks.expect(in.count(MostBlocks))
     runs.clear()
+    countPairs()
     areRunsRead = blocks.end == 0
   }
 
@@ -119,6 +127,19 @@ private[window] final class KeyIndex(
 
   /** False if all rows of the run have left. */
   private def isAlive(run: KeyRun): Boolean = run.last >= rows.first
+
+  /** Counts the pairs of runs that have changed. */
+  private def countPairs(): Unit = {
+    pairs = runs.iterator.map(_.count).sum
+    leftRuns = 0
+    leftPairs = 0L
+  }
+
+  /** Counts the oldest runs all of whose rows have left. */
+  private def noteLeft(): Unit = while (leftRuns < runs.size && !isAlive(runs(leftRuns))) {
+    leftPairs += runs(leftRuns).count
+    leftRuns += 1
+  }
 
   private def readNewest(until: Long): Unit = if (!areNewestRead) {
     areNewestRead = true
@@ -141,6 +162,7 @@ private[window] final class KeyIndex(
     if (first != blocks.end - 1) {
       throw new CorruptStateException(s"$first blocks of keys are expected in ${blocks.end}")
     }
+    countPairs()
   }
 
   private def findInRuns(): Long = {
@@ -215,6 +237,7 @@ private[window] final class KeyIndex(
     blocks.truncate(first)
     of.foreach(blocks.append)
     if (count > 0) runs += new KeyRun(first, bits, count, last)
+    countPairs()
     if (runs.nonEmpty) {
       writer.clear()
       runs.foreach(_.write(writer))
@@ -225,6 +248,7 @@ private[window] final class KeyIndex(
   private def removeRuns(): Unit = {
     blocks.truncate(0L)
     runs.clear()
+    countPairs()
     areRunsRead = true
   }
 
