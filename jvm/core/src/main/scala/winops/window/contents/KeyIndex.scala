@@ -98,6 +98,7 @@ private[window] final class KeyIndex(
       noteLeft()
       if (pairs - leftPairs > 2 * count + sizes.removed) mergeFrom(0)
     }
+    writeLengths()
   }
 
   def clear(): Unit = {
@@ -225,7 +226,9 @@ private[window] final class KeyIndex(
     else replaceFrom(from, count, bits, merged, last)
   }
 
-  /** Replaces the runs from a place on by one, or by none if it has no pairs. */
+  /** Replaces the runs from a place on, and the block with their lengths, by one run, or by none
+    * if it has no pairs.
+    */
   private def replaceFrom(
       from: Int,
       count: Long,
@@ -238,11 +241,13 @@ private[window] final class KeyIndex(
     of.foreach(blocks.append)
     if (count > 0) runs += new KeyRun(first, bits, count, last)
     countPairs()
-    if (runs.nonEmpty) {
-      writer.clear()
-      runs.foreach(_.write(writer))
-      blocks.append(writer.toArray)
-    }
+  }
+
+  /** Appends the block with the lengths of the runs if they have changed. */
+  private def writeLengths(): Unit = if (runs.nonEmpty && blocks.end == runs.last.end) {
+    writer.clear()
+    runs.foreach(_.write(writer))
+    blocks.append(writer.toArray)
   }
 
   private def removeRuns(): Unit = {
