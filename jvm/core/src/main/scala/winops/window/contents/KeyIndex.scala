@@ -117,7 +117,8 @@ private[window] final class KeyIndex(
     mapped = rows.end - in.count(rows.end)
     newest.clear()
     areNewestRead = false
-    blocks.expect(in.count(MostBlocks))
+    // A run has at most two blocks for each pair that it had, with the block of lengths.
+    blocks.expect(in.count(2 * mapped))
     runs.clear()
     countPairs()
     areRunsRead = blocks.end == 0
@@ -156,7 +157,7 @@ private[window] final class KeyIndex(
     val in = new ByteReader(blocks.get(blocks.end - 1))
     var first = 0L
     while (in.remaining > 0) {
-      val run = KeyRun.read(in, first)
+      val run = KeyRun.read(in, first, rows.end)
       runs += run
       first = run.end
     }
@@ -251,6 +252,10 @@ private[window] final class KeyIndex(
   }
 
   private def removeRuns(): Unit = {
+    // Blocks are removed one by one, so a damaged number of them must not be taken as it is.
+    if (!areRunsRead && blocks.end > 0) {
+      val _ = blocks.get(blocks.end - 1)
+    }
     blocks.truncate(0L)
     runs.clear()
     countPairs()
@@ -311,8 +316,6 @@ private[window] object KeyIndex {
       runs: Int = 8,
       part: Int = 128,
       removed: Int = 512)
-
-  private val MostBlocks = 1L << 28
 
   private def hashOf(key: Array[Byte]): Int = {
     var hash = 0xcbf29ce484222325L

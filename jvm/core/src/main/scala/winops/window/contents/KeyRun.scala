@@ -34,12 +34,19 @@ private[contents] final class KeyRun(
 private[contents] object KeyRun {
   val MostBits = 20
 
-  def read(in: ByteReader, first: Long): KeyRun = {
+  /** Reads a run.
+    *
+    * @param first
+    *   the number of the first block
+    * @param rows
+    *   the number of rows that the group has had, which have at most one pair each
+    */
+  def read(in: ByteReader, first: Long, rows: Long): KeyRun = {
     val bits = in.byte()
     if (bits < 0 || bits > MostBits) {
       throw new CorruptStateException(s"keys are in 2 ^ $bits blocks")
     }
-    new KeyRun(first, bits, in.count(Long.MaxValue), in.count(Long.MaxValue))
+    new KeyRun(first, bits, in.count(rows), in.count(rows))
   }
 
   /** The place of the block that has the pairs with a hash, in a run of 2 ^ `bits` blocks. */

@@ -9,7 +9,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 
 import winops.storage.btree.{PageMemory, Pages}
-import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments, Segments}
+import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments}
 import winops.storage.rows.{PatchedRowLog, RowLog, Rows}
 import winops.testing.Longer
 import winops.window.expression.WindowView
@@ -81,6 +81,29 @@ class KeyIndexSuite extends AnyFunSuite {
     assert(calls.sum < calls.size * 60L)
   }
 
+  test("a damaged number of blocks is an error before any entry is removed") {
+    val group = new Group()
+    (0 until Count).foreach(group.insert)
+    group.restart()
+    val blocks = group.index.length
+    group.restoreIndex(blocks + 1)
+    intercept[CorruptStateException](group.index.clear())
+    assert(group.blocks == blocks)
+    intercept[CorruptStateException](group.restoreIndex(2L * Count + 1))
+  }
+
+  test("a damaged number of pairs is an error") {
+    val group = new Group()
+    (0 until Count).foreach(group.insert)
+    group.restart()
+    val out = new ByteWriter
+    (1L until group.index.length).foreach { i =>
+      new KeyRun(i - 1, bits = 0, count = Long.MaxValue, last = 0L).write(out)
+    }
+    group.segments.put(FirstBlock + group.index.length - 1, out.toArray)
+    intercept[CorruptStateException](group.find(0))
+  }
+
   /** Fills a window of the newest rows, whose keys never come twice, and asserts the bytes that a
     * row writes over some times its length, and what a key reads after a restart.
     */
@@ -142,9 +165,10 @@ private object KeyIndexSuite {
     "few hashes" -> (key => (Arrays.hashCode(key) % 5) * 0x39e3779b),
     "one hash" -> (_ => -7))
 
+  private val FirstBlock = 1L << 57 | 1L << 56
+
   /** True if the segment with this number is a block of an index. */
-  private def isBlock(number: Long): Boolean =
-    number >= (1L << 57 | 1L << 56) && number < (1L << 58)
+  private def isBlock(number: Long): Boolean = number >= FirstBlock && number < (1L << 58)
 
   /** Counts the blocks, their bytes that are written, and all bytes that are read. */
   private final class CountedSegments extends Segments {
@@ -261,6 +285,14 @@ private object KeyIndexSuite {
       log.restore(in)
       index.restore(in)
       assert(in.remaining == 0)
+    }
+
+    /** Reads the index as if so many blocks were stored. */
+    def restoreIndex(blocks: Long): Unit = {
+      val out = new ByteWriter
+      out.number(0L)
+      out.number(blocks)
+      index.restore(new ByteReader(out.toArray))
     }
 
     private def assert(holds: Boolean): Unit = Predef.assert(holds)
