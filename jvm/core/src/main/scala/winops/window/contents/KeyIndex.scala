@@ -21,7 +21,8 @@ import winops.window.expression.{RowKey, WindowView}
   *
   * The pair of a row that has left stays until its run is merged: no number is given to a row
   * twice, so a pair is valid if its row is stored and has the key. A run is not read if all its
-  * rows are older than the oldest one of the group.
+  * rows are older than the oldest one of the group. It stays in the store until it is merged with
+  * newer runs, because only the last blocks can be removed.
   *
   * @param key
   *   the key of a row
@@ -96,7 +97,8 @@ private[window] final class KeyIndex(
     if (count == 0) removeRuns()
     else if (areRunsRead) {
       noteLeft()
-      if (pairs - leftPairs > 2 * count + sizes.removed) mergeFrom(0)
+      val most = 2 * count + sizes.removed
+      if (pairs - leftPairs > most || pairs > most + count) mergeFrom(0)
     }
     writeLengths()
   }
@@ -265,7 +267,8 @@ private[window] final class KeyIndex(
   private def bitsFor(pairs: Long): Int =
     Math.min(
       KeyRun.MostBits,
-      java.lang.Long.SIZE - java.lang.Long.numberOfLeadingZeros((pairs - 1) / sizes.part))
+      java.lang.Long.SIZE -
+        java.lang.Long.numberOfLeadingZeros(Math.max(0L, pairs - 1) / sizes.part))
 
   /** The pairs of a run in the order of their hashes. */
   private final class Source(val run: KeyRun) {
@@ -306,8 +309,8 @@ private[window] object KeyIndex {
     * @param part
     *   the number of pairs in a block, unless hashes are equal, about at most
     * @param removed
-    *   the number of pairs of rows that have left, beyond that of the rows that are there, for
-    *   which all runs are merged
+    *   the number of pairs, beyond twice the number of the rows that are there, above which all
+    *   runs are merged; if runs all of whose rows have left count too, beyond three times
     */
   final case class Sizes(
       newest: Int = 64,

@@ -54,6 +54,20 @@ class KeyIndexSuite extends AnyFunSuite {
 
   test("a row costs few bytes in a window of a million rows", Longer)(bounded(1000000))
 
+  test("the pairs of rows that have left are few, also if rows leave oldest first") {
+    for (count <- Seq(400, 3500)) {
+      val group = new Group()
+      (0 until 12 * count).foreach { i =>
+        if (i >= count) group.log.remove(i.toLong - count)
+        group.insert(i * 0x9e3779b9)
+        if (i % 64 == 0) {
+          group.restart()
+          assert(group.segments.bytes < (3 * count + 512) * 8L)
+        }
+      }
+    }
+  }
+
   test("rows that leave soon, beside many that stay, are not read again and again") {
     val group = new Group()
     (0 until 10 * Count).foreach(group.insert)
@@ -178,6 +192,9 @@ private object KeyIndexSuite {
     var read = 0L
 
     def blocks: Int = ofIndex.size
+
+    /** The number of bytes of the blocks. */
+    def bytes: Long = ofIndex.iterator.map(stored.get(_).length.toLong).sum
 
     def start(): Unit = {
       written = 0L
