@@ -39,6 +39,12 @@ class RealTimeRefusalsSuite extends RealTimeTest {
   private def rows(body: DataFrame => Unit): Unit =
     inTempDir(folder => body(new Input(folder).rows))
 
+  /** Rows with the time column `ts` and its watermark. */
+  private def watermarked(input: DataFrame): DataFrame =
+    input
+      .selectExpr("k", "id", "timestamp_seconds(id) AS ts")
+      .withWatermark("ts", "1 second")
+
   private val kept = "PARTITION BY (k) ORDER BY (id), 'KEEP 2 ROWS'"
 
   test("output modes other than update") {
@@ -53,10 +59,8 @@ class RealTimeRefusalsSuite extends RealTimeTest {
 
   test("rows that wait for the watermark") {
     rows { input =>
-      val timed = input.selectExpr("k", "id", "timestamp_seconds(id) AS ts")
-      val window = keep(
-        timed.withWatermark("ts", "1 second"),
-        "PARTITION BY (k), 'KEEP 1 MINUTE', time => 'ts'")
+      val window =
+        keep(watermarked(input), "PARTITION BY (k), 'KEEP 1 MINUTE', time => 'ts'")
       check(window, "EVENT_TIME", "apply => 'arrival'")
     }
   }
@@ -79,9 +83,8 @@ class RealTimeRefusalsSuite extends RealTimeTest {
 
   test("waiting rows at the end") {
     rows { input =>
-      val timed = input.selectExpr("k", "id", "timestamp_seconds(id) AS ts")
       val window = keep(
-        timed.withWatermark("ts", "1 second"),
+        watermarked(input),
         "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts', at_end => 'flush'")
       assert(refusal(window).getCondition == "WINOPS_AT_END")
     }
