@@ -46,8 +46,20 @@ class SinkJob(Job):
         return rows.in_order(found)
 
 
+class UndisturbedError(RuntimeError):
+    """A program failed that was not killed, or its store is wrong."""
+
+
 def kill(store: str, work: Path, kills: int, seed: int) -> int:
-    """Kill programs that write to a store; return the number of programs whose store is wrong."""
+    """Kill programs that write to a store; return the number of programs whose store is wrong.
+
+    Raises
+    ------
+    UndisturbedError
+        The program that runs undisturbed failed, or its store is wrong; none was killed.
+    RuntimeError
+        A program that was killed failed.
+    """
     work.mkdir(parents=True)
     wanted = rows.write(work / "rows", seed)
     rng = random.Random(f"{seed} {store}")
@@ -56,23 +68,29 @@ def kill(store: str, work: Path, kills: int, seed: int) -> int:
         def make(number: int) -> SinkJob:
             return SinkJob(store, work / "rows", work / f"killed-{number}", variables)
 
-        undisturbed = SinkJob(store, work / "rows", work / "calm", variables)
-        calm = undisturbed.run()
+        try:
+            undisturbed = SinkJob(store, work / "rows", work / "calm", variables)
+            calm = undisturbed.run()
+        except RuntimeError as error:
+            raise UndisturbedError(str(error)) from error
         print(f"{store} undisturbed: {calm.whole:.1f} s", flush=True)
+        if not is_right(store, undisturbed, wanted):
+            raise UndisturbedError("other rows than those of the reference")
         jobs = disturb(make, lambda: calm.moment(rng, rows.FILES), kills)
-    failed = 0
-    for job in [undisturbed, *jobs]:
-        content = job.content()
-        missing = [row for row in wanted if row not in content]
-        extra = [row for row in content if row not in wanted]
-        is_right = content == wanted
-        failed += not is_right
-        print(
-            f"{store} {job.folder.name}: {len(content)} rows of {len(wanted)},"
-            f" {missing} missing, {extra} too many",
-            flush=True,
-        )
-    return failed
+    return sum(not is_right(store, job, wanted) for job in jobs)
+
+
+def is_right(store: str, job: SinkJob, wanted: rows.Content) -> bool:
+    """Print how the store of a program differs, and return True if it does not."""
+    content = job.content()
+    missing = [row for row in wanted if row not in content]
+    extra = [row for row in content if row not in wanted]
+    print(
+        f"{store} {job.folder.name}: {len(content)} rows of {len(wanted)},"
+        f" {missing} missing, {extra} too many",
+        flush=True,
+    )
+    return content == wanted
 
 
 def main() -> int:
@@ -94,6 +112,10 @@ def main() -> int:
                 continue
             try:
                 wrong = kill(store, (args.work or Path(temporary)) / store, args.kills, args.seed)
+            except UndisturbedError as error:
+                print(f"{store}: no kills, its undisturbed program failed: {error}", flush=True)
+                failed += 1
+                continue
             except RuntimeError as error:
                 print(f"the program of {store} failed with {error}")
                 wrong = 1
