@@ -1,5 +1,7 @@
 package winops.spark.restart
 
+import scala.util.Random
+
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
 import org.apache.spark.sql.catalyst.expressions.aggregate.Count
 
@@ -9,6 +11,7 @@ import winops.spark.plan.{Application, KeepPlan, Output, RestartOptions, StoredP
 import winops.spark.group.BatchTimes
 import winops.spark.state.StateIdentity
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
+import winops.terms.RowExpression
 import winops.testing.TableTests
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
@@ -94,6 +97,28 @@ class RestartedGroupsSuite extends TableTests {
         }
       }
     }
+  }
+
+  test("rows are found by their primary keys after a rebuild") {
+    val spec = KeepPlans.spec("KEEP 300 ROWS")
+    val policy = spec.policy.copy(key = Seq(RowExpression.Column("n")(0)))
+    val plan = KeepPlans.plan(spec.copy(policy = policy), Seq(KeepPlans.n))
+    val random = new Random(5)
+    // Some rows of a batch replace others, and the rest push the oldest out of the window.
+    def next(i: Int): Seq[Arrived] = random.shuffle((0 until 400).toList).take(40).map { key =>
+      Arrived(1, Some(i * 1000000L), key.toLong)
+    }
+    val before = new DrivenTask(without(KeepPlans.text, plan))
+    val other = new DrivenTask(plan)
+    def compare(task: DrivenTask, i: Int): Unit = {
+      val rows = next(i)
+      val changes = changesOf(task, i * 1000L, rows)
+      assert(changes.nonEmpty)
+      assert(changes == changesOf(other, i * 1000L, rows))
+    }
+    (0 until 30).foreach(compare(before, _))
+    val now = before.restarted(plan)
+    (30 until 60).foreach(compare(now, _))
   }
 
   private def carriedChanges(before: KeepPlan, now: KeepPlan, rowsBefore: Seq[Arrived])(
