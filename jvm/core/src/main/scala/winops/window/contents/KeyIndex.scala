@@ -82,8 +82,8 @@ private[window] final class KeyIndex(
   /** Adds the row that [[find]] was called with last. */
   def add(row: Long): Unit = newest.update(ByteBuffer.wrap(sought), row)
 
-  /** Called when a row has been inserted, or rows have left: moves the newest rows into a run if
-    * they are many, and merges runs of which many rows have left.
+  /** Moves the newest rows into a run if they are many, and merges runs of which many rows have
+    * left. Called after each step, as rows have been inserted or have left.
     *
     * @param count
     *   the number of rows of the group
