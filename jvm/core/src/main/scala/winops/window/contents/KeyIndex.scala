@@ -37,7 +37,6 @@ private[window] final class KeyIndex(
     blocks: NumberedBlocks,
     hashOf: Array[Byte] => Int = KeyIndex.hashOf,
     sizes: KeyIndex.Sizes = KeyIndex.Sizes()) {
-  import KeyIndex._
 
   /** The rows from `mapped` on by their keys. They are read when the first key is sought. */
   private val newest = mutable.HashMap.empty[ByteBuffer, Long]
