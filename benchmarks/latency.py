@@ -46,22 +46,27 @@ CANDIDATES = (
 )
 
 
+def submitted(program: str, memory: str, *arguments: str) -> list[str]:
+    """Return the command that runs a program of the peers as a Spark application of its own."""
+    settings = [f"--conf={name}={value}" for name, value in _SETTINGS.items()]
+    return [
+        str(spark_home() / "bin" / "spark-submit"),
+        "--master=local[4]",
+        f"--driver-memory={memory}",
+        *settings,
+        f"--jars={jar_path()}",
+        f"--class=winops.peers.{program}",
+        str(_PEERS),
+        *arguments,
+    ]
+
+
 def command(candidate: str, rate: int, options: argparse.Namespace) -> list[str]:
     """Return the command of one run."""
     arguments = map(str, (candidate, rate, options.seconds, options.window, options.keys))
     if candidate == _ESPER:
         return java_command("esper", "Latency", options.memory, *arguments)
-    settings = [f"--conf={name}={value}" for name, value in _SETTINGS.items()]
-    return [
-        str(spark_home() / "bin" / "spark-submit"),
-        "--master=local[4]",
-        f"--driver-memory={options.memory}",
-        *settings,
-        f"--jars={jar_path()}",
-        "--class=winops.peers.Latency",
-        str(_PEERS),
-        *arguments,
-    ]
+    return submitted("Latency", options.memory, *arguments)
 
 
 def measured(

@@ -56,7 +56,8 @@ object Latency {
     } else writer.outputMode(if (operator == "winops") "append" else "update").start()
   }
 
-  private def kept(rows: DataFrame, window: Int): DataFrame = {
+  /** The changes of windows of some rows of each key, in the order of arrival. */
+  private[peers] def kept(rows: DataFrame, window: Int): DataFrame = {
     rows.createOrReplaceTempView("rows")
     rows.sparkSession
       .sql(s"SELECT * FROM keep(TABLE(rows) PARTITION BY (k) ORDER BY (id), 'KEEP $window ROWS')")

@@ -41,14 +41,16 @@ object MemoryTopic {
   private[peers] def of(name: String): Array[TopicPart] = topics.get(name)
 }
 
-/** The rows of a partition. */
+/** The rows of a partition that no batch has committed. */
 final class TopicPart {
+  private var first = 0
   private var count = 0
   private var keys = new Array[Int](1 << 12)
   private var ids = new Array[Long](1 << 12)
   private var sent = new Array[Long](1 << 12)
 
-  def size: Int = synchronized(count)
+  /** The number that the next row gets. */
+  def size: Int = synchronized(first + count)
 
   def add(key: Int, id: Long): Unit = synchronized {
     if (count == keys.length) {
@@ -63,18 +65,30 @@ final class TopicPart {
     notifyAll()
   }
 
-  private[peers] def row(number: Int): InternalRow = synchronized(
-    new GenericInternalRow(Array[Any](keys(number), ids(number), sent(number))))
+  private[peers] def row(number: Int): InternalRow = synchronized {
+    val at = number - first
+    new GenericInternalRow(Array[Any](keys(at), ids(at), sent(at)))
+  }
+
+  /** Forgets the rows before the one with a number. */
+  private[peers] def forget(number: Int): Unit = synchronized {
+    val gone = number - first
+    count -= gone
+    first = number
+    System.arraycopy(keys, gone, keys, 0, count)
+    System.arraycopy(ids, gone, ids, 0, count)
+    System.arraycopy(sent, gone, sent, 0, count)
+  }
 
   /** Waits for a row, and returns false if it has not come after some milliseconds. */
   private[peers] def await(number: Int, millis: Long): Boolean = synchronized {
     val until = System.nanoTime + millis * 1000000L
     var left = millis
-    while (number >= count && left > 0) {
+    while (number >= first + count && left > 0) {
       wait(left)
       left = (until - System.nanoTime) / 1000000L
     }
-    number < count
+    number < first + count
   }
 }
 
@@ -128,7 +142,10 @@ private final class MemoryTopicStream(topic: String)
     offsets.toSeq.collect { case place: TopicPlace => place }.sortBy(_.part).map(_.number))
 
   override def createReaderFactory(): PartitionReaderFactory = MemoryTopicReaders
-  override def commit(end: Offset): Unit = ()
+
+  override def commit(end: Offset): Unit =
+    parts.zip(numbers(end)).foreach { case (part, number) => part.forget(number) }
+
   override def stop(): Unit = ()
 
   private def numbers(offset: Offset): Seq[Int] = offset match {
