@@ -1,6 +1,6 @@
 """Runs cases through ``keep`` in real-time mode of Spark 4.3.
 
-A query has one case, because Spark refuses a union of windows in this mode. Many run at once.
+A query has one case, because a union of windows is refused in this mode. Many run at once.
 """
 
 import time

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import functions as F
 
 from tests.support.replay import TIMEOUT_SECONDS
 from tests.support.settings import CHECKPOINT_FORMAT, PARTITIONS, settings
@@ -73,7 +75,7 @@ def test_changes_of_rows_that_arrive_one_by_one(spark: SparkSession, tmp_path: P
             changes.writeStream.foreach(writer_to(written))
             .option("checkpointLocation", str(tmp_path / "checkpoint"))
             .outputMode("update")
-            # Spark may give a function of Python its rows at the end of a batch only.
+            # A foreach in Python gets so few rows when the batch ends.
             .trigger(realTime="5 seconds")
             .start()
         )
@@ -88,3 +90,24 @@ def test_changes_of_rows_that_arrive_one_by_one(spark: SparkSession, tmp_path: P
             ]
         finally:
             query.stop()
+
+
+def test_a_function_of_python_is_refused_by_its_name(spark: SparkSession, tmp_path: Path) -> None:
+    @F.udf("long")
+    def twice(number: int) -> int:
+        return 2 * number
+
+    def start(name: str) -> None:
+        kept = keep(followed(spark, tmp_path / name), "KEEP 2 ROWS PER (symbol)", order_by="seq")
+        writer = kept.changes().select(twice("seq")).writeStream.format("console")
+        writer = writer.option("checkpointLocation", str(tmp_path / f"{name}-checkpoint"))
+        writer.outputMode("update").trigger(realTime="5 seconds").start().stop()
+
+    accepts = "spark.winops.realTime.pythonFunctions"
+    with settings(spark, REAL_TIME):
+        with pytest.raises(AnalysisException, match=accepts) as caught:
+            start("refused")
+        assert caught.value.getCondition() == "WINOPS_REAL_TIME.PYTHON"
+        assert "the Python function twice" in str(caught.value)
+    with settings(spark, {**REAL_TIME, accepts: "true"}):
+        start("accepted")

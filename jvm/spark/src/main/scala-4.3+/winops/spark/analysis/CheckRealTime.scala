@@ -1,11 +1,13 @@
 package winops.spark.analysis
 
+import org.apache.spark.sql.catalyst.expressions.PythonFuncExpression
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Union}
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
 
 import winops.spark.internal.WinopsErrors
-import winops.spark.over.OverSettings
+import winops.spark.over.{OverSettings, StreamOperators}
 import winops.spark.plan.{AggMode, GroupedOperator, Keep, Output, Over, RealTimeSettings}
 
 /** Refuses queries that cannot run in real-time mode, and settings that it does not have.
@@ -30,6 +32,8 @@ private[analysis] object CheckRealTime {
           "operator" -> operator,
           "mode" -> start.outputMode.toString)
       }
+      checkUnions(operator, start.inputQuery)
+      checkPython(operator, start.inputQuery)
       checkSettings(operator)
     }
   }
@@ -69,6 +73,42 @@ private[analysis] object CheckRealTime {
     // Without a value, Spark uses the right version in this mode.
     val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
     if (settings.contains(format) && settings.stateStoreCheckpointFormatVersion < Format) {
+  /** Refuses a union of several sides with state. Their rows have the same partitioning, so by
+    * default Spark forms a partition of the union from one of each side. A single task then reads
+    * the first side to the end of the batch before it reads the second one.
+    */
+  private def checkUnions(operator: String, query: LogicalPlan): Unit = {
+    val setting = SQLConf.UNION_OUTPUT_PARTITIONING
+    if (SQLConf.get.getConf(setting) && query.exists(unitesState)) {
+      throw WinopsErrors.analysis(
+        "WINOPS_REAL_TIME.UNION",
+        "operator" -> operator,
+        "setting" -> setting.key)
+    }
+  }
+
+  private def unitesState(node: LogicalPlan): Boolean = node match {
+    case union: Union => union.children.count(_.exists(StreamOperators.haveState)) > 1
+    case _ => false
+  }
+
+  /** Refuses functions of Python, whose rows Spark passes in groups. */
+  private def checkPython(operator: String, query: LogicalPlan): Unit =
+    if (!RealTimeSettings.pythonFunctions(SQLConf.get)) {
+      val names = for {
+        node <- query.collect { case node if node.isStreaming => node }
+        expression <- node.expressions
+        name <- expression.collect { case function: PythonFuncExpression => function.name }
+      } yield name
+      names.headOption.foreach { name =>
+        throw WinopsErrors.analysis(
+          "WINOPS_REAL_TIME.PYTHON",
+          "operator" -> operator,
+          "function" -> name,
+          "setting" -> RealTimeSettings.PythonFunctions)
+      }
+    }
+
       throw WinopsErrors.analysis(
         "WINOPS_REAL_TIME.CHECKPOINT_FORMAT",
         "operator" -> operator,

@@ -11,6 +11,8 @@ object RealTimeSettings {
 
   val OnePartitionPerGroup = "spark.winops.realTime.onePartitionPerGroup"
 
+  val PythonFunctions = "spark.winops.realTime.pythonFunctions"
+
   private val DefaultOpenGroups = 128
 
   /** The maximum number of groups that a task holds in memory between their rows.
@@ -31,11 +33,19 @@ object RealTimeSettings {
     * @throws org.apache.spark.sql.AnalysisException
     *   if the setting is neither true nor false
     */
-  def onePartitionPerGroup(settings: SQLConf): Boolean = {
-    val value = settings.getConfString(OnePartitionPerGroup, "false").trim
-    value.toBooleanOption.getOrElse {
-      throw refused(OnePartitionPerGroup, value, "true or false")
-    }
+  def onePartitionPerGroup(settings: SQLConf): Boolean = isTrue(settings, OnePartitionPerGroup)
+
+  /** Returns true if a query may have functions of Python, which get their rows late.
+    *
+    * @throws org.apache.spark.sql.AnalysisException
+    *   if the setting is neither true nor false
+    */
+  def pythonFunctions(settings: SQLConf): Boolean = isTrue(settings, PythonFunctions)
+
+  /** Returns the value of a setting whose default is false. */
+  private def isTrue(settings: SQLConf, setting: String): Boolean = {
+    val value = settings.getConfString(setting, "false").trim
+    value.toBooleanOption.getOrElse(throw refused(setting, value, "true or false"))
   }
 
   private def refused(setting: String, value: String, expected: String): AnalysisException =
