@@ -10,6 +10,6 @@ import winops.spark.over.Watermarks
 private[analysis] object CheckRealTime {
   def apply(start: WriteToStreamStatement): Unit = throw WinopsErrors.analysis(
     "WINOPS_REAL_TIME.SPARK_VERSION",
-    "operator" -> Watermarks.operator(start.inputQuery).fold("keep")(_.spec.words.operator),
+    "operator" -> Watermarks.operator(start.inputQuery).fold("keep")(_.spec.namedInQuery),
     "version" -> SPARK_VERSION)
 }

@@ -25,7 +25,7 @@ private[analysis] object CheckRealTime {
       case operator: GroupedOperator if operator.isStreaming => operator
     }
     operators.foreach(checkOperator)
-    operators.headOption.map(_.spec.words.operator).foreach { operator =>
+    operators.headOption.map(_.spec.namedInQuery).foreach { operator =>
       if (start.outputMode != OutputMode.Update) {
         throw WinopsErrors.analysis(
           "WINOPS_REAL_TIME.OUTPUT_MODE",
@@ -39,7 +39,7 @@ private[analysis] object CheckRealTime {
   }
 
   private def checkOperator(operator: GroupedOperator): Unit = {
-    val name = operator.spec.words.operator
+    val name = operator.spec.namedInQuery
     if (operator.history.isDefined) {
       throw WinopsErrors.analysis("WINOPS_REAL_TIME.HISTORY", "operator" -> name)
     }
@@ -60,19 +60,19 @@ private[analysis] object CheckRealTime {
   }
 
   private def inOrderOfArrival(operator: GroupedOperator): String = operator match {
-    case _: Keep => "Apply them in the order of their arrival, with apply => 'arrival'"
+    case keep: Keep if keep.spec.usesTime =>
+      "Apply them in the order of their arrival, with apply='arrival', in SQL apply => 'arrival'"
+    case keep: Keep =>
+      val order =
+        if (keep.spec.order.nonEmpty) ""
+        else ", and give order_by='column', in SQL ORDER BY (column) after the TABLE argument"
+      s"The window does not use time, so omit time$order. If the query needs time, apply rows " +
+        "in the order of their arrival, with apply='arrival', in SQL apply => 'arrival'"
     case _: Over =>
       s"Apply them in the order of their arrival: set ${OverSettings.ArrivalOrder} to true, " +
         "and begin ORDER BY with another column"
   }
 
-  private def checkSettings(operator: String): Unit = {
-    val settings = SQLConf.get
-    val _ = RealTimeSettings.openGroups(settings)
-    val _ = RealTimeSettings.onePartitionPerGroup(settings)
-    // Without a value, Spark uses the right version in this mode.
-    val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
-    if (settings.contains(format) && settings.stateStoreCheckpointFormatVersion < Format) {
   /** Refuses a union of several sides with state. Their rows have the same partitioning, so by
     * default Spark forms a partition of the union from one of each side. A single task then reads
     * the first side to the end of the batch before it reads the second one.
@@ -109,6 +109,13 @@ private[analysis] object CheckRealTime {
       }
     }
 
+  private def checkSettings(operator: String): Unit = {
+    val settings = SQLConf.get
+    val _ = RealTimeSettings.openGroups(settings)
+    val _ = RealTimeSettings.onePartitionPerGroup(settings)
+    // Without a value, Spark uses the right version in this mode.
+    val format = SQLConf.STATE_STORE_CHECKPOINT_FORMAT_VERSION.key
+    if (settings.contains(format) && settings.stateStoreCheckpointFormatVersion < Format) {
       throw WinopsErrors.analysis(
         "WINOPS_REAL_TIME.CHECKPOINT_FORMAT",
         "operator" -> operator,

@@ -99,9 +99,9 @@ object CheckStreamStart extends Rule[LogicalPlan] {
     }
     (reason, expected) <-
       if (start.trigger != AvailableNowTrigger) {
-        Some(
-          "a query with this trigger does not end" ->
-            "Start it with trigger(availableNow=True)")
+        val query =
+          if (isRealTime(start)) "a query in real-time mode" else "a query with this trigger"
+        Some(s"$query does not end" -> "Start it with trigger(availableNow=True)")
       } else if (!SQLConf.get.streamingNoDataMicroBatchesEnabled) {
         Some(
           "the query runs no micro-batch without new rows" ->

@@ -41,6 +41,9 @@ trait OperatorSpec {
   /** The operator in one line: the text of its policy, or its window. */
   def title: String
 
+  /** The name of the operator in errors of a query that may have several ones. */
+  def namedInQuery: String = s"${words.operator} [$title]"
+
   /** Returns true if a group's output depends on rows of other groups. */
   def isCrossGroup: Boolean
 

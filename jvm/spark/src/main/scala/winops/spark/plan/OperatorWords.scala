@@ -30,7 +30,7 @@ object OperatorWords {
     maxRows = "max_rows",
     fewerRows = "keep fewer rows",
     nullTime = "on_null_time",
-    flush = "at_end => 'flush'",
+    flush = "at_end='flush' (in SQL at_end => 'flush')",
     noFlush = "omit at_end")
 
   val Over: OperatorWords = OperatorWords(

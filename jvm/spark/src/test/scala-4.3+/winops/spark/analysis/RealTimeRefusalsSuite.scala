@@ -53,6 +53,7 @@ class RealTimeRefusalsSuite extends RealTimeTest {
         val error = refusal(keep(input, kept), mode)
         assert(error.getCondition == "WINOPS_REAL_TIME.OUTPUT_MODE")
         assert(error.getMessage.contains("outputMode('update')"))
+        assert(error.getMessage.contains("outputMode('append') in micro-batches"))
       }
     }
   }
@@ -62,6 +63,29 @@ class RealTimeRefusalsSuite extends RealTimeTest {
       val window =
         keep(watermarked(input), "PARTITION BY (k), 'KEEP 1 MINUTE', time => 'ts'")
       check(window, "EVENT_TIME", "apply => 'arrival'")
+    }
+  }
+
+  test("rows that wait for the watermark before a window that does not use time") {
+    rows { input =>
+      val time = "'KEEP 2 ROWS', time => 'ts'"
+      check(
+        keep(watermarked(input), s"PARTITION BY (k), $time"),
+        "EVENT_TIME",
+        "omit time, and give order_by='column'")
+      check(
+        keep(watermarked(input), s"PARTITION BY (k) ORDER BY (id), $time"),
+        "EVENT_TIME",
+        "omit time. If")
+    }
+  }
+
+  test("an error names the window") {
+    rows { input =>
+      val first = keep(input, kept).select("k", "id")
+      val latest = "PARTITION BY (k) ORDER BY (id), 'KEEP 5 ROWS', output => 'agg', " +
+        "mode => 'latest', aggregates => TABLE(SELECT sum(id) AS s FROM input_of_keep)"
+      check(keep(first, latest), "LATEST", "A query with keep [KEEP 5 ROWS")
     }
   }
 
@@ -77,7 +101,7 @@ class RealTimeRefusalsSuite extends RealTimeTest {
     rows { input =>
       val latest = s"$kept, output => 'agg', mode => 'latest', " +
         "aggregates => TABLE(SELECT sum(id) AS s FROM input_of_keep)"
-      check(keep(input, latest), "LATEST", "mode all or changes")
+      check(keep(input, latest), "LATEST", "mode='all' or mode='changes'")
     }
   }
 
@@ -86,7 +110,10 @@ class RealTimeRefusalsSuite extends RealTimeTest {
       val window = keep(
         watermarked(input),
         "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts', at_end => 'flush'")
-      assert(refusal(window).getCondition == "WINOPS_AT_END")
+      val error = refusal(window)
+      assert(error.getCondition == "WINOPS_AT_END")
+      assert(error.getMessage.contains("a query in real-time mode does not end"))
+      assert(error.getMessage.contains("at_end='flush'"))
     }
   }
 
@@ -150,7 +177,7 @@ class RealTimeRefusalsSuite extends RealTimeTest {
 
   test("Spark's list of operators") {
     withSetting("spark.sql.streaming.realTimeMode.allowlistCheck", "true") {
-      rows(input => check(keep(input, kept), "ALLOWLIST", "real_time=True"))
+      rows(input => check(keep(input, kept), "ALLOWLIST", "real_time=True), or set"))
     }
   }
 

@@ -122,7 +122,7 @@ final class StatefulKeepExec private[winops] (
   }
 
   /** The way in which rows arrive, which follows from the plan below. */
-  private lazy val arrival: RowArrival = RealTime.arrival(plan.spec.words.operator, child)
+  private lazy val arrival: RowArrival = RealTime.arrival(plan.spec.namedInQuery, child)
 
   override def requiredChildOrdering: Seq[Seq[SortOrder]] =
     (if (arrival.isSorted) plan.inputOrder else Nil) :: Nil :: Nil
