@@ -52,7 +52,8 @@ _REAL_TIME = {
     f"{_STATE_STORE}.checkpointFormatVersion": "2",
 }
 # Rows that do not fill a buffer leave the shuffle after this time in milliseconds; 50 by default.
-_SHUFFLE_WAIT = {"spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1"}
+_SHUFFLE_WAIT_NAME = "spark.shuffle.streaming.networkBufferMaxWaitTimeMs"
+_SHUFFLE_WAIT = {_SHUFFLE_WAIT_NAME: "1"}
 
 
 def configure(builder: SparkSession.Builder, *, real_time: bool = False) -> SparkSession.Builder:
@@ -81,8 +82,9 @@ def configure(builder: SparkSession.Builder, *, real_time: bool = False) -> Spar
         no operator and no sink of a real-time query of the session, the state store is RocksDB
         with version 2 of the checkpoint format, and the shuffle keeps a row for at most one
         millisecond. Values that the builder has are kept. The first of these is logged as a
-        warning of the logger ``winops``. The operator of a Connect server sets that of the
-        shuffle.
+        warning of the logger ``winops``. The last one is a setting of the application, which
+        does not change in a Spark context that runs already; a second warning says so. The
+        operator of a Connect server sets it.
 
     Returns
     -------
@@ -149,6 +151,21 @@ def _set_real_time(builder: SparkSession.Builder, is_remote: bool) -> None:
             "sinks in real-time mode that are not on its list: of winops, and any others.",
             _ALLOWLIST,
         )
+    if not is_remote and _context_keeps_rows():
+        _log.warning(
+            "A Spark context runs already without %s, so the shuffle keeps a row that does not "
+            "fill a buffer for up to 50 ms. Start the application with --conf %s=1.",
+            _SHUFFLE_WAIT_NAME,
+            _SHUFFLE_WAIT_NAME,
+        )
+
+
+def _context_keeps_rows() -> bool:
+    """Return true if a Spark context runs whose shuffle keeps rows for its default time."""
+    # The client of Spark Connect alone has no such class.
+    kind = getattr(pyspark, "SparkContext", None)
+    running = kind and kind._active_spark_context
+    return bool(running) and running.getConf().get(_SHUFFLE_WAIT_NAME) is None
 
 
 def _jvm_runs() -> bool:

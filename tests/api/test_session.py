@@ -29,6 +29,7 @@ from winops._session import _named, check_session, package_version
 
 SUBMIT_ARGS = "PYSPARK_SUBMIT_ARGS"
 PACKAGES = "spark.jars.packages"
+SHUFFLE_WAIT = "spark.shuffle.streaming.networkBufferMaxWaitTimeMs"
 
 
 def jars(builder: SparkSession.Builder) -> list[str]:
@@ -73,19 +74,42 @@ def test_configure_adds_the_jar_once() -> None:
 REAL_TIME = {
     "spark.sql.streaming.realTimeMode.allowlistCheck": "false",
     "spark.sql.streaming.stateStore.checkpointFormatVersion": "2",
-    "spark.shuffle.streaming.networkBufferMaxWaitTimeMs": "1",
+    SHUFFLE_WAIT: "1",
 }
 
 
 @pytest.mark.skipif(SPARK < (4, 3), reason="real-time mode needs Spark 4.3")
 def test_configure_sets_what_real_time_mode_needs(caplog: pytest.LogCaptureFixture) -> None:
-    wait = "spark.shuffle.streaming.networkBufferMaxWaitTimeMs"
-    builder = configure(SparkSession.Builder().config(wait, "5"), real_time=True)
-    assert {name: builder._options[name] for name in REAL_TIME} == {**REAL_TIME, wait: "5"}
+    builder = configure(SparkSession.Builder().config(SHUFFLE_WAIT, "5"), real_time=True)
+    assert {name: builder._options[name] for name in REAL_TIME} == {
+        **REAL_TIME,
+        SHUFFLE_WAIT: "5",
+    }
     assert "allowlistCheck to false" in caplog.text
     caplog.clear()
     assert not REAL_TIME.keys() & configure(SparkSession.Builder())._options.keys()
     assert not caplog.records
+
+
+@pytest.mark.skipif(SPARK < (4, 3), reason="real-time mode needs Spark 4.3")
+@pytest.mark.parametrize(("given", "warns"), [({}, True), ({SHUFFLE_WAIT: "1"}, False)])
+def test_configure_warns_of_a_context_that_keeps_rows(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    given: dict[str, str],
+    warns: bool,
+) -> None:
+    class Context:
+        def getConf(self) -> dict[str, str]:
+            return given
+
+    monkeypatch.setattr(SparkContext, "_active_spark_context", Context())
+    configure(SparkSession.Builder(), real_time=True)
+    assert (f"--conf {SHUFFLE_WAIT}=1" in caplog.text) is warns
+    caplog.clear()
+    monkeypatch.setattr(SparkContext, "_active_spark_context", None)
+    configure(SparkSession.Builder(), real_time=True)
+    assert SHUFFLE_WAIT not in caplog.text
 
 
 @pytest.mark.skipif(SPARK >= (4, 3), reason="Spark 4.3 has the mode")
@@ -99,7 +123,7 @@ def test_a_client_gives_a_server_the_settings_of_the_session_alone() -> None:
     builder = configure(SparkSession.Builder().remote("sc://example.org"), real_time=True)
     given = builder._options.keys()
     assert "spark.sql.streaming.realTimeMode.allowlistCheck" in given
-    assert "spark.shuffle.streaming.networkBufferMaxWaitTimeMs" not in given
+    assert SHUFFLE_WAIT not in given
     assert "spark.jars" not in given
 
 
