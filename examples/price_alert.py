@@ -12,11 +12,17 @@ shows the distribution. At the end, every alert is compared with DuckDB's ROWS B
 
 It needs Spark 4.3. The source that follows a file is one of the tests of winops, because Spark's
 own sources without a broker have no real-time mode; a service would read from Kafka.
+
+One batch of the query lasts longer than all trades take, so that the latencies are those of the
+operator and not of the pause between two batches, in which rows wait. A service has such pauses,
+fewer with longer batches. The sink is in Python, and gets its rows only when the batch ends: the
+program waits for that, and takes the latencies from a column.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from pathlib import Path
@@ -41,8 +47,8 @@ ROOT = Path(__file__).resolve().parents[1]
 MINOR = ".".join(pyspark.__version__.split(".")[:2])
 SOURCE = ROOT / "target" / "jars" / f"winops-test-files_{MINOR}.jar"
 SYMBOLS = 50
-# In seconds. Spark accepts no shorter batch; alerts do not wait for its end.
-BATCH = 5
+# The time in seconds by which a batch is longer than the trades take.
+SPARE = 10
 # The longest time from the last trade to the last alert, in seconds.
 PATIENCE = 60
 # The share of the alerts at the beginning, while the JVM still compiles, without a latency.
@@ -67,8 +73,8 @@ WHERE price > 1.05 * mean
 class Alerts:
     """A sink of Spark's `foreach`: a file of lines for each task and batch.
 
-    Spark gives a function of Python its rows in groups. The time at which a row left is therefore
-    not taken here but in a column of the query.
+    Spark gives a function of Python its rows when the batch ends, or earlier if they are many.
+    The time at which a row left is therefore not taken here but in a column of the query.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -135,9 +141,9 @@ def feed(made: pd.DataFrame, rate: int, file: Path) -> None:
             lines.write(f"{trade},{symbol},{price},{time.time_ns() // 1000}\n")
 
 
-def await_start(query: StreamingQuery, folder: Path) -> None:
-    """Wait until the tasks of the first batch have opened their files."""
-    until = time.monotonic() + PATIENCE
+def await_start(query: StreamingQuery, folder: Path, batch: int) -> None:
+    """Wait until the tasks of a batch have opened their files, at the latest when it ends."""
+    until = time.monotonic() + batch + PATIENCE
     while query.isActive and not any(folder.iterdir()) and time.monotonic() < until:
         time.sleep(0.1)
 
@@ -216,6 +222,7 @@ def main() -> int:
         print(f"price_alert.py: {problem}", file=sys.stderr)
         return 2
     made = trades(args.rows, args.seed)
+    batch = math.ceil(args.rows / args.rate) + SPARE
     wanted = duckdb.sql(CHECK).df()
     with TemporaryDirectory(prefix="winops-alerts-") as work:
         folder = Path(work)
@@ -229,14 +236,16 @@ def main() -> int:
             .writeStream.foreach(Alerts(folder / "alerts"))
             .option("checkpointLocation", str(folder / "checkpoint"))
             .outputMode("update")
-            .trigger(realTime=f"{BATCH} seconds")
+            .trigger(realTime=f"{batch} seconds")
             .start()
         )
         try:
-            await_start(query, folder / "alerts")
+            await_start(query, folder / "alerts", batch)
             feed(made, args.rate, folder / "trades" / "0")
             got = written(query, folder / "alerts", len(wanted))
         finally:
+            # Spark logs an error for each task that stop() interrupts. None is a fault.
+            spark.sparkContext.setLogLevel("OFF")
             query.stop()
         print("The first five alerts:\n")
         print(got.sort_values("trade").head(5).to_string(index=False), end="\n\n")
