@@ -77,15 +77,10 @@ private[analysis] object CheckRealTime {
     * default Spark forms a partition of the union from one of each side. A single task then reads
     * the first side to the end of the batch before it reads the second one.
     */
-  private def checkUnions(operator: String, query: LogicalPlan): Unit = {
-    val setting = SQLConf.UNION_OUTPUT_PARTITIONING
-    if (SQLConf.get.getConf(setting) && query.exists(unitesState)) {
-      throw WinopsErrors.analysis(
-        "WINOPS_REAL_TIME.UNION",
-        "operator" -> operator,
-        "setting" -> setting.key)
+  private def checkUnions(operator: String, query: LogicalPlan): Unit =
+    if (query.exists(unitesState)) {
+      throw WinopsErrors.analysis("WINOPS_REAL_TIME.UNION", "operator" -> operator)
     }
-  }
 
   private def unitesState(node: LogicalPlan): Boolean = node match {
     case union: Union => union.children.count(_.exists(StreamOperators.haveState)) > 1

@@ -117,34 +117,16 @@ class RealTimeRefusalsSuite extends RealTimeTest {
     }
   }
 
-  private val unions = SQLConf.UNION_OUTPUT_PARTITIONING.key
-
   test("a union of windows, which one task reads one after the other") {
     rows { a =>
       rows { b =>
         val united = keep(a, kept).union(keep(b, kept))
-        check(united, "UNION", unions)
+        check(united, "UNION", "one task reads the rows of the first side")
         check(keep(united.select("k", "id"), kept), "UNION", "Unite the rows before the window")
         check(
           keep(a.dropDuplicates("k").union(b.dropDuplicates("k")), kept),
           "UNION",
           "start a query for each side")
-      }
-    }
-  }
-
-  test("a union of windows runs if each side has tasks of its own") {
-    withSetting(unions, "false") {
-      inTempDir { folder =>
-        // A task for each source and each window: all of the four slots.
-        val inputs = Seq("a", "b").map(side => new Input(folder.resolve(side), parts = 1))
-        val alone = "WITH SINGLE PARTITION ORDER BY (id), 'KEEP 2 ROWS'"
-        val sides = inputs.map(input => keep(input.rows, alone))
-        val query = start(sides.reduce(_.union(_)), folder, "united", long)
-        try {
-          inputs.zipWithIndex.foreach { case (input, side) => input.add(Seq(Event(side, 1L))) }
-          waitUntil(query)(received("united").map(_.k).toSet == Set(0, 1))
-        } finally query.stop()
       }
     }
   }
