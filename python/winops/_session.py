@@ -164,8 +164,8 @@ def _context_keeps_rows() -> bool:
     """Return true if a Spark context runs whose shuffle keeps rows for its default time."""
     # The client of Spark Connect alone has no such class.
     kind = getattr(pyspark, "SparkContext", None)
-    running = kind and kind._active_spark_context
-    return bool(running) and running.getConf().get(_SHUFFLE_WAIT_NAME) is None
+    running = None if kind is None else kind._active_spark_context
+    return running is not None and running.getConf().get(_SHUFFLE_WAIT_NAME) is None
 
 
 def _jvm_runs() -> bool:
