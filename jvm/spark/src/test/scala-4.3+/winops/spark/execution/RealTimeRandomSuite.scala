@@ -52,7 +52,8 @@ class RealTimeRandomSuite extends RealTimeTest {
         val last = newQuery(None)
         try last.processAllAvailable()
         finally last.stop()
-        assert(byGroup(received(name)) == byGroup(changesOfTable(all, arguments)), window)
+        val expected = byGroup(changesOfTable(all, arguments), window)
+        assert(byGroup(received(name), window) == expected, window)
       }
     }
   }

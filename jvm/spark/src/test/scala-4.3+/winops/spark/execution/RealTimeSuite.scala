@@ -40,7 +40,7 @@ class RealTimeSuite extends RealTimeTest {
     try {
       rows.grouped(7).foreach(input.add)
       waitUntil(query)(received(name).size >= expected.size)
-      assert(byGroup(received(name)) == byGroup(expected))
+      assert(byGroup(received(name), arguments) == byGroup(expected, arguments))
       // The batch lasts, so no change has come twice.
       assert(received(name).size == expected.size)
     } finally query.stop()
@@ -119,7 +119,7 @@ class RealTimeSuite extends RealTimeTest {
       val arguments = "PARTITION BY (k) ORDER BY (id), 'KEEP 3 ROWS'"
       val all = events(groups = 6, rows = 300)
       val parts = all.grouped(50).toSeq
-      val expected = byGroup(changesOfTable(all, arguments))
+      val expected = byGroup(changesOfTable(all, arguments), arguments)
 
       def run(batch: Option[String], rows: Seq[Event])(end: StreamingQuery => Unit): Unit = {
         val query = start(keep(input.rows, arguments), folder, "switch", batch)
@@ -145,7 +145,7 @@ class RealTimeSuite extends RealTimeTest {
       run(long, parts(3))(query => assert(committed(query) == 0))
       run(Some("1 second"), parts(4))(nothing)
       run(None, parts(5))(nothing)
-      assert(byGroup(received("switch")) == expected)
+      assert(byGroup(received("switch"), arguments) == expected)
       assert(received("switch").size > expected.values.map(_.size).sum)
     }
   }
@@ -170,7 +170,7 @@ class RealTimeSuite extends RealTimeTest {
 
       run(before, changesOfTable(before, arguments).size)
       run(after, expected.size)
-      assert(byGroup(received("first")) == byGroup(expected))
+      assert(byGroup(received("first"), arguments) == byGroup(expected, arguments))
       assert(received("first").size > expected.size)
     }
   }

@@ -136,12 +136,18 @@ trait RealTimeTest extends AnyFunSuite with BeforeAndAfterAll {
 
   /** The changes of each group in the order of their numbers. A repeated change counts once, and
     * must be the same one.
+    *
+    * @param window
+    *   the arguments of `keep`: `#unique` numbers the changes of each key by themselves
     */
-  protected def byGroup(seen: Seq[Seen]): Map[Int, Seq[(Long, String, Long)]] =
-    seen.groupBy(_.k).map { case (k, own) =>
-      val changes = own.map(one => (one.seq, one.kind, one.id)).distinct.sorted
-      assert(changes.map(_._1).distinct.size == changes.size, s"group $k repeats a number")
-      k -> changes
+  protected def byGroup(
+      seen: Seq[Seen],
+      window: String): Map[(Int, Long), Seq[(Long, String, Long)]] =
+    seen.groupBy(one => (one.k, if (window.contains("#unique")) one.id % 5 else 0L)).map {
+      case (group, own) =>
+        val changes = own.map(one => (one.seq, one.kind, one.id)).distinct.sorted
+        assert(changes.map(_._1).distinct.size == changes.size, s"group $group repeats a number")
+        group -> changes
     }
 
   /** The value of `body`, which is given a folder that is removed afterwards. */
