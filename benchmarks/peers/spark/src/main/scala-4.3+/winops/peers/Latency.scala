@@ -20,11 +20,7 @@ object Latency {
     spark.sparkContext.setLogLevel("ERROR")
     try {
       val parts = MemoryTopic.create(candidate, Parts)
-      val rows = spark.readStream
-        .format(classOf[MemoryTopic].getName)
-        .option("topic", candidate)
-        .load()
-      val query = start(candidate, rows, window.toInt)
+      val query = start(candidate, MemoryTopic.stream(spark, candidate), window.toInt)
       try {
         // Each key is in one partition.
         val feed = new SteadyFeed(

@@ -3,6 +3,7 @@ package winops.peers
 import java.util
 import java.util.concurrent.ConcurrentHashMap
 
+import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, UnsafeProjection}
 import org.apache.spark.sql.connector.catalog.{SupportsRead, Table, TableCapability, TableProvider}
@@ -37,6 +38,10 @@ object MemoryTopic {
     topics.put(name, created)
     created
   }
+
+  /** The stream of a topic's rows. */
+  def stream(spark: SparkSession, name: String): DataFrame =
+    spark.readStream.format(classOf[MemoryTopic].getName).option("topic", name).load()
 
   private[peers] def of(name: String): Array[TopicPart] = topics.get(name)
 }

@@ -27,10 +27,8 @@ object Soak {
     try {
       val parts = MemoryTopic.create(Topic, 2)
       spark.streams.addListener(new SoakListener(checkpoint))
-      val rows =
-        spark.readStream.format(classOf[MemoryTopic].getName).option("topic", Topic).load()
       val query = Latency
-        .kept(rows, window)
+        .kept(MemoryTopic.stream(spark, Topic), window)
         .writeStream
         .foreach(new NoSink)
         .option("checkpointLocation", checkpoint.toString)

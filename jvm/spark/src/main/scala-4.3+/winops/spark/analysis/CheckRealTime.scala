@@ -1,7 +1,7 @@
 package winops.spark.analysis
 
 import org.apache.spark.sql.catalyst.expressions.PythonFuncExpression
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Union}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, RebalancePartitions, RepartitionOperation, Union}
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.OutputMode
@@ -73,18 +73,23 @@ private[analysis] object CheckRealTime {
         "and begin ORDER BY with another column"
   }
 
-  /** Refuses a union of several sides with state. Their rows have the same partitioning, so by
-    * default Spark forms a partition of the union from one of each side. A single task then reads
-    * the first side to the end of the batch before it reads the second one.
+  /** Refuses a union of several sides that are partitioned by columns. If they are partitioned
+    * alike, by default Spark forms a partition of the union from one of each side. A single task
+    * then reads the first side to the end of the batch before it reads the second one.
     */
   private def checkUnions(operator: String, query: LogicalPlan): Unit =
-    if (query.exists(unitesState)) {
+    if (query.exists(unitesPartitions)) {
       throw WinopsErrors.analysis("WINOPS_REAL_TIME.UNION", "operator" -> operator)
     }
 
-  private def unitesState(node: LogicalPlan): Boolean = node match {
-    case union: Union => union.children.count(_.exists(StreamOperators.haveState)) > 1
+  private def unitesPartitions(node: LogicalPlan): Boolean = node match {
+    case union: Union => union.children.count(_.exists(isPartitioned)) > 1
     case _ => false
+  }
+
+  private def isPartitioned(node: LogicalPlan): Boolean = node match {
+    case _: RepartitionOperation | _: RebalancePartitions => node.isStreaming
+    case _ => StreamOperators.haveState(node)
   }
 
   /** Refuses functions of Python, whose rows Spark passes in groups. */

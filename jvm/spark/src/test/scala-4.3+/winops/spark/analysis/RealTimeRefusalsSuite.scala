@@ -127,6 +127,10 @@ class RealTimeRefusalsSuite extends RealTimeTest {
           keep(a.dropDuplicates("k").union(b.dropDuplicates("k")), kept),
           "UNION",
           "start a query for each side")
+        check(
+          keep(a.repartition(a("k")).union(b.repartition(b("k"))), kept),
+          "UNION",
+          "the window or the repartition")
       }
     }
   }

@@ -1,5 +1,6 @@
 package winops.spark.execution
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.streaming.StreamingQuery
 
 import winops.spark.plan.RealTimeSettings
@@ -54,6 +55,33 @@ class RealTimeSuite extends RealTimeTest {
       check(rows, arguments, "closed", changesOfTable(rows, arguments))
     } finally spark.conf.unset(RealTimeSettings.OpenGroups)
   }
+
+  test("a window over the changes of another one emits those of a table within a batch") {
+    val first = "PARTITION BY (k) ORDER BY (id), 'KEEP 3 ROWS'"
+    // The second window is in the task of the first one, or behind a shuffle of its own.
+    Seq("k" -> 5, "id5" -> 1).foreach { case (group, keys) =>
+      val second = s"PARTITION BY ($group) ORDER BY (first_seq), 'KEEP 4 ROWS'"
+      def both(df: DataFrame): DataFrame = {
+        val changes = keep(df, first).where("_change_type = 'insert'")
+        keep(changes.selectExpr("k", "id", "_change_seq AS first_seq"), second)
+      }
+      val rows = (0 until 60).map(i => Event(i % keys, i.toLong))
+      val expected = changesOfTable(rows)(both)
+      inTempDir { folder =>
+        val input = new Input(folder)
+        val name = s"chained by $group"
+        val query = start(both(input.rows), folder, name, long)
+        try {
+          rows.grouped(7).foreach(input.add)
+          waitUntil(query)(received(name).size >= expected.size)
+          assert(byKey(received(name)) == byKey(expected))
+        } finally query.stop()
+      }
+    }
+  }
+
+  private def byKey(changes: Seq[Seen]): Map[(Int, Long), Seq[(Long, String, Long)]] =
+    byGroup(changes, "#unique(id5)")
 
   test("a window without a group runs in one task") {
     val arguments = "WITH SINGLE PARTITION ORDER BY (id), 'KEEP 3 ROWS'"

@@ -26,8 +26,8 @@ trait RealTimeTest extends AnyFunSuite with BeforeAndAfterAll {
 
   protected lazy val spark: SparkSession = SparkSession
     .builder()
-    // Two tasks that read files and two with windows run at the same time.
-    .master("local[4]")
+    // Two tasks that read files and two of each window, one over another, run at the same time.
+    .master("local[6]")
     .appName(getClass.getSimpleName)
     .config("spark.ui.enabled", "false")
     .config("spark.sql.shuffle.partitions", "2")
@@ -100,9 +100,13 @@ trait RealTimeTest extends AnyFunSuite with BeforeAndAfterAll {
   }
 
   /** The changes of a table with these rows. */
-  protected def changesOfTable(rows: Seq[Event], arguments: String): Seq[Seen] = {
+  protected def changesOfTable(rows: Seq[Event], arguments: String): Seq[Seen] =
+    changesOfTable(rows)(keep(_, arguments))
+
+  /** The changes that a query gives for a table with these rows. */
+  protected def changesOfTable(rows: Seq[Event])(query: DataFrame => DataFrame): Seq[Seen] = {
     val table = spark.createDataFrame(rows.map(row => (row.k, row.id))).toDF("k", "id")
-    keep(table, arguments).collect().toSeq.map(seen)
+    query(table).collect().toSeq.map(seen)
   }
 
   /** Starts a query whose output is [[received]] under `name`. */
