@@ -1,12 +1,14 @@
-"""A small run of the kills in real-time mode; the long run is started by hand."""
+"""A small campaign in real-time mode; on Spark 4.3, the long one has a lane of this mode."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.resilience.real_time.__main__ import REAL_TIME_WINDOWS, facts_of
+from tests.resilience.faults.kinds import IN_REAL_TIME
+from tests.resilience.real_time.lane import REAL_TIME_WINDOWS, facts_of
 from tests.support.programs import output_of_module
 from tests.support.transports import on_classic_spark
 from tests.support.versions import SPARK
@@ -16,12 +18,16 @@ from tests.support.versions import SPARK
 @pytest.mark.longer
 @pytest.mark.skipif(SPARK < (4, 3), reason="real-time mode needs Spark 4.3")
 def test_three_kills_in_real_time_lose_no_row_and_alter_none(tmp_path: Path) -> None:
-    output = output_of_module(
-        "tests.resilience.real_time",
-        *("--kills", "3", "--seed", "1", "--work", str(tmp_path)),
+    output_of_module(
+        "tests.resilience.faults.campaign",
+        *("--faults", "3", "--lanes", "real-time", "--seed", "1", "--report", str(tmp_path)),
     )
-    assert "3 kills, " in output
-    assert output.rstrip().endswith(" 0 failed")
+    report = json.loads((tmp_path / "faults.json").read_text())
+    assert report["good"]
+    assert sum(count["faults"] for count in report["kinds"].values()) == 3
+    assert report["kinds"][IN_REAL_TIME]["acted"] > 0
+    assert report["rows"] > 0
+    assert report["lost"] == report["doubled"] == report["wrong"] == 0
 
 
 def test_windows_of_the_campaign_in_the_order_of_arrival_are_killed_in_real_time() -> None:

@@ -5,6 +5,7 @@ r"""Injects faults of many kinds into queries with `keep` and compares the commi
         --only "kafka to"
     python -m tests.resilience.faults.campaign --faults 60 --kinds changed --faults-of-run 5
     python -m tests.resilience.faults.campaign --faults 20 --control    # without winops
+    python -m tests.resilience.faults.campaign --faults 20 --lanes real-time  # on Spark 4.3
 
 Each run is a query over generated rows, from files or from a Kafka broker of the campaign, with a
 different window and state store each time. After each fault the query must continue. Its
@@ -28,8 +29,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from tests.resilience.faults import report
@@ -48,7 +50,9 @@ from tests.resilience.faults.runs import (
     Input,
     Plan,
 )
+from tests.resilience.real_time.lane import RealTimeLane, missing
 from tests.support.paths import ROOT
+from tests.support.versions import SPARK
 
 FILES = 80
 # The files that are a table before the stream, in some runs.
@@ -62,6 +66,10 @@ TOPIC = "rows"
 def main() -> int:
     """Run the campaign and return the exit status."""
     arguments = _arguments()
+    problem = missing() if RealTimeLane.name in arguments.lanes else None
+    if problem:
+        print(problem, file=sys.stderr)
+        return 2
     if not JAR.exists():
         print(f"{JAR.relative_to(ROOT)} is missing: run `./sbt faults`", file=sys.stderr)
         return 2
@@ -81,48 +89,55 @@ def main() -> int:
 
 def _run(arguments: argparse.Namespace, work: Path, counts: FaultCounts) -> None:
     rng = random.Random(arguments.seed)
+    with ExitStack() as stack:
+        names: list[str] = arguments.lanes.split(",")
+        works: list[Callable[[], None]] = []
+        for number in range(names.count(RealTimeLane.name)):
+            chance = random.Random(rng.random())
+            real_time = RealTimeLane(work / f"{RealTimeLane.name}-{number}", counts, chance)
+            works.append(partial(real_time.work, arguments.faults_of_run))
+        others = [name for name in names if name != RealTimeLane.name]
+        if others:
+            works += _of_plans(others, rng, arguments, work, counts, stack)
+        threads = [threading.Thread(target=_work, args=(do, counts)) for do in works]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def _of_plans(
+    names: list[str],
+    rng: random.Random,
+    arguments: argparse.Namespace,
+    work: Path,
+    counts: FaultCounts,
+    stack: ExitStack,
+) -> list[Callable[[], None]]:
+    """Start lanes that share plans, and return what each of them does."""
     files = work / "rows"
     write_files(files, FILES, ROWS_OF_FILE, arguments.seed)
     history, later = _divided(files, work)
     preload = moved_clock(work)
     if preload is None:
         counts.left_out.append("there is no C compiler: no clock was moved")
-    with ExitStack() as stack:
-        lanes: list[Lane] = []
-        for name in arguments.lanes.split(","):
-            chance = random.Random(rng.random())
-            places = _places(CLUSTER if name == "cluster" else LOCAL, preload, chance)
-            lanes.append(
-                Lane(
-                    name,
-                    work / f"{name}-{len(lanes)}",
-                    places,
-                    preload,
-                    counts,
-                    chance,
-                    arguments.kinds,
-                )
-            )
-            stack.callback(lanes[-1].close)
-        servers = (
-            None if arguments.no_kafka else _filled(work, files, lanes[0].life, counts, stack)
-        )
-        jobs = [CONTROL] if arguments.control else list(WINDOWS)
-        answers = _answers(jobs, files, work / "answers", lanes[0].life)
-        given = Input(files, history, later, answers, TOPIC, servers)
-        plans = _Shared(
-            plan
-            for plan in _plans(rng, jobs, kafka=servers is not None)
-            if arguments.only in str(plan)
-        )
-        threads = [
-            threading.Thread(target=_work, args=(lane, plans, given, arguments, counts))
-            for lane in lanes
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    lanes: list[Lane] = []
+    for number, name in enumerate(names):
+        chance = random.Random(rng.random())
+        places = _places(CLUSTER if name == "cluster" else LOCAL, preload, chance)
+        folder = work / f"{name}-{number}"
+        lanes.append(Lane(name, folder, places, preload, counts, chance, arguments.kinds))
+        stack.callback(lanes[-1].close)
+    servers = None if arguments.no_kafka else _filled(work, files, lanes[0].life, counts, stack)
+    jobs = [CONTROL] if arguments.control else list(WINDOWS)
+    answers = _answers(jobs, files, work / "answers", lanes[0].life)
+    given = Input(files, history, later, answers, TOPIC, servers)
+    plans = _Shared(
+        plan
+        for plan in _plans(rng, jobs, kafka=servers is not None)
+        if arguments.only in str(plan)
+    )
+    return [partial(lane.work, plans, given, arguments.faults_of_run) for lane in lanes]
 
 
 def _divided(files: Path, work: Path) -> tuple[Path, Path]:
@@ -152,17 +167,11 @@ def _filled(
     return broker.servers
 
 
-def _work(
-    lane: Lane,
-    plans: Iterator[Plan],
-    given: Input,
-    arguments: argparse.Namespace,
-    counts: FaultCounts,
-) -> None:
+def _work(do: Callable[[], None], counts: FaultCounts) -> None:
     try:
-        lane.work(plans, given, arguments.faults_of_run)
+        do()
     except Exception as error:  # noqa: BLE001 - a thread has nobody else to tell
-        counts.problem(f"{lane.name}: {type(error).__name__}: {error}")
+        counts.problem(f"{threading.current_thread().name}: {type(error).__name__}: {error}")
 
 
 def _answers(jobs: list[str], files: Path, to: Path, life: Life) -> dict[str, Answer]:
@@ -226,7 +235,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--faults", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=1_800, help="begin no fault after these")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--lanes", default="local,local,cluster", help="which go on side by side")
+    lanes = "local,local,cluster" + (",real-time" if SPARK >= (4, 3) else "")
+    parser.add_argument("--lanes", default=lanes, help="which go on side by side")
     parser.add_argument("--faults-of-run", type=int, default=12)
     parser.add_argument("--no-kafka", action="store_true")
     parser.add_argument("--only", default="", help="runs that this text is in, as `kafka to`")

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from tests.resilience.faults.answers import Verdict
-from tests.resilience.faults.kinds import KINDS, Struck
+from tests.resilience.faults.kinds import IN_REAL_TIME, KINDS, Struck
 from tests.resilience.faults.lives import Life, Place
 from tests.resilience.faults.stops import shown
 
@@ -88,6 +88,8 @@ class FaultCounts:
         found = []
         if self.total < self._faults:
             found.append(f"{self.total} faults, not {self._faults}")
+        if IN_REAL_TIME in self.kinds and not self.has_acted(IN_REAL_TIME):
+            found.append("no query was killed within a batch of real-time mode")
         if self.full:
             found += [f"none that acted: {k.name}" for k in KINDS if not self.has_acted(k.name)]
             found += self.left_out

@@ -214,6 +214,9 @@ def _written_in_vain(trial: Trial, before: int) -> str | None:
     return None
 
 
+# The kinds of the lane in real-time mode, which Spark has from 4.3 on.
+IN_REAL_TIME = "driver killed in real time"
+AFTER_REAL_TIME = "driver killed in micro-batches after real time"
 MOVED = Kind("moved: cores, executors, clock", _move, lambda place, run: True, 2)
 # Each run with a table before the stream begins with this fault.
 IN_FIRST = Kind(
