@@ -94,7 +94,14 @@ def test_a_group_or_order_that_is_not_a_column_is_refused(trades: DataFrame, cla
         "WINOPS_UNKNOWN_COLUMN",
         "42703",
     )
-    assert "nowhere" in text
+    argument = "PARTITION BY (per= in Python)" if clause == "per" else "ORDER BY (order_by="
+    assert f"has no column nowhere, which {argument}" in text
+
+
+def test_a_column_that_the_input_has_twice_is_refused(trades: DataFrame) -> None:
+    twice = trades.withColumn("TS", F.col("ts")).join(trades.select("ts"))
+    text = refusal(lambda: keep(twice, rows=2, time="ts"), "WINOPS_UNKNOWN_COLUMN", "42703")
+    assert "has 2 columns ts, which time names" in text
 
 
 def test_a_time_that_is_not_a_column_is_refused(trades: DataFrame) -> None:

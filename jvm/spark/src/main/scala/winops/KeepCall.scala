@@ -31,6 +31,15 @@ private[winops] final class KeepCall(
 
   val rows: DataFrame = df.toDF()
 
+  if (Seq("op", "keyColumns").forall(options.values.contains) && !options.values.contains(
+      "key")) {
+    throw WinopsErrors.argument(
+      "UNKNOWN",
+      "op",
+      "it together with key: keyColumns only names columns for a warning, key names those by " +
+        "which operations find a row")
+  }
+
   private val keywords = new Keywords(requested, options.values)
   private val policy = keywords.policy
   private val per = keys("per").map {

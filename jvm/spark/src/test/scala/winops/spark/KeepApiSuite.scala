@@ -176,8 +176,15 @@ class KeepApiSuite extends KeepStreamTest {
     refused("WINOPS_ARGUMENT.VALUE", "apply") {
       winops.keep(rows, "KEEP 1 HOUR", time = "ts", apply = "late")
     }
-    refused("WINOPS_UNKNOWN_COLUMN", "nope")(winops.keep(rows, rows = 1, per = "nope"))
-    refused("WINOPS_UNKNOWN_COLUMN", "n desc")(winops.keep(rows, rows = 1, orderBy = "n desc"))
+    refused("WINOPS_UNKNOWN_COLUMN", "no column nope, which PARTITION BY") {
+      winops.keep(rows, rows = 1, per = "nope")
+    }
+    refused("WINOPS_UNKNOWN_COLUMN", "no column n desc, which ORDER BY") {
+      winops.keep(rows, rows = 1, orderBy = "n desc")
+    }
+    refused("WINOPS_ARGUMENT.UNKNOWN", "keyColumns only names columns for a warning") {
+      winops.keep(rows, rows = 1, op = "k", keyColumns = Seq("n"), orderBy = "n")
+    }
     refused("WINOPS_UNKNOWN_COLUMN", "nope")(winops.keep(rows, rows = 1, orderBy = $"nope"))
     val kept = winops.keep(rows, rows = 1, orderBy = "n")
     refused("WINOPS_ARGUMENT.MISSING")(kept.withColumns(Map.empty[String, Column]))
@@ -213,6 +220,33 @@ class KeepApiSuite extends KeepStreamTest {
     }
     val logged = appender.loggingEvents.map(_.getMessage.getFormattedMessage)
     assert(logged.count(_.contains("every group can hold one row only")) == 2)
+  }
+
+  test("a key without op beside a column that seems to be one is logged") {
+    val appender = new LogAppender("warnings")
+    withLogAppender(appender) {
+      winops.keep(rows.withColumn("_OP", $"k"), rows = 1, key = Seq("n"), orderBy = "n")
+      winops.keep(rows.withColumn("op", $"k"), rows = 1, key = Seq("n"), op = "op", orderBy = "n")
+      winops.keep(rows.withColumn("op", $"v"), rows = 1, key = Seq("n"), orderBy = "n")
+      winops.keep(rows.withColumn("op", $"k"), rows = 1, orderBy = "n")
+    }
+    val logged = appender.loggingEvents.map(_.getMessage.getFormattedMessage)
+    assert(logged.filter(_.contains("an upsert")).count(_.contains("op='_OP'")) == 1)
+    assert(logged.count(_.contains("an upsert")) == 1)
+  }
+
+  test("a change feed without op is told to give it") {
+    val feed = rows.withColumn("_change_type", $"k")
+    refused("WINOPS_COLUMN_CONFLICT", "give op='_change_type'") {
+      winops.keep(feed, rows = 1, key = Seq("n"), orderBy = "n")
+    }
+    refused("WINOPS_COLUMN_CONFLICT", "Rename or drop it") {
+      winops.keep(feed, rows = 1, orderBy = "n")
+    }
+    refused("WINOPS_COLUMN_CONFLICT", "Rename or drop it") {
+      winops.keep(feed.withColumn("_change_type", $"v"), rows = 1, key = Seq("n"), orderBy = "n")
+    }
+    winops.keep(feed, rows = 1, key = Seq("n"), op = "_change_type", orderBy = "n")
   }
 
   test("a stream goes on from the checkpoint of the same call in SQL, and in Scala") {

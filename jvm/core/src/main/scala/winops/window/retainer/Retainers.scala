@@ -38,7 +38,8 @@ private[window] object Retainers {
   private def keyed(policy: Policy): Either[String, Make[Retainer]] =
     (policy.retention, policy.stream) match {
       case (Retention.One(window), Stream.InsertsThenDeletes) =>
-        keyedPart(window, policy.buffer).toRight(notKeyed(policy)).map { part => context =>
+        val found = keyedPart(window, policy.buffer)
+        found.toRight(notKeyed(window, policy.buffer)).map { part => context =>
           val key = policy.key.map(SortKey(_, descending = false))
           new KeyedWindow(
             part(context),
@@ -48,13 +49,27 @@ private[window] object Retainers {
             context.rows,
             context.changes)
         }
-      case (Retention.One(_), _) => Left("its changes are not inserts, then deletes")
+      case (Retention.One(_), stream) => Left(notKeyed(stream.order))
       case _ => Left("several windows hold the rows")
     }
 
-  private def notKeyed(policy: Policy): String =
-    if (policy.buffer == 0L) s"no window of rows with a key has this $Pieces"
-    else "it does not hold a given number of the newest or the first rows"
+  /** The reason why a window takes no rows with a primary key, in words of its users. */
+  private def notKeyed(window: Window, buffer: Long): String =
+    if (buffer > 0L) "it does not hold a given number of the newest or the first rows"
+    else if (window.triggers.enter != EachRow) "it is a batch window, whose rows enter together"
+    else
+      window.admit.clause.fold(
+        "the rows that it evicts depend on values or on other rows, which updates and deletes " +
+          "change")(clause => s"it $clause")
+
+  private def notKeyed(order: StepOrder): String = order match {
+    case StepOrder.Events => "it is a window of IBM Streams, whose changes are events"
+    case StepOrder.Net =>
+      "it is a window of Apama, which emits no row that enters and leaves in one step"
+    case StepOrder.InsertsFirst =>
+      "its statement selects only one of istream and rstream; select irstream, or write the " +
+        "window without select"
+  }
 
   private def keyedPart(window: Window, buffer: Long): Option[Make[Part]] = {
     val Window(admit, order, bound, triggers) = window

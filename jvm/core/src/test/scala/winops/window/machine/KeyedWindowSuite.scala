@@ -11,8 +11,11 @@ import winops.policy.{ColumnKind, Policy, Scope}
 import winops.terms.RowOperation
 import winops.terms.RowOperation.{Delete, Insert, Update, Upsert}
 import winops.testing.{KeyedChange, KeyedGroup, KeyedRow, NaiveKeyedWindow}
+import winops.text.apama.Apama
 import winops.text.ccl.Ccl
+import winops.text.dialect.Dialect
 import winops.text.esper.Esper
+import winops.text.spl.Spl
 import winops.window.changes.RowOutcome
 
 /** Windows over rows with a primary key, against a simple implementation. */
@@ -152,8 +155,23 @@ class KeyedWindowSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     NaiveKeyedWindow.texts.foreach { text =>
       assert(Machine.unsupported(policyOf(text).copy(key = key)).isEmpty, text)
     }
-    Seq("#length_batch(3)", "#firstlength(3)", "#time_batch(3 sec)", "#firstunique(u)").foreach {
-      text => assert(Machine.unsupported(policyOf(text).copy(key = key)).isDefined, text)
+    Seq(
+      "#length_batch(3)" -> "it is a batch window",
+      "#time_batch(3 sec)" -> "it is a batch window",
+      "#firstlength(3)" -> "it inserts only the first 3 rows",
+      "#firstunique(u)" -> "holds no row of the same",
+      "#time_accum(3 sec)" -> "which updates and deletes change",
+      "#expr(current_count < 3)" -> "which updates and deletes change",
+      "#length(2)#unique(u)" -> "several windows",
+      "select * from rows#length(2)" -> "select irstream").foreach { case (text, words) =>
+      val policy = if (text.startsWith("#")) policyOf(text) else parsed(Esper, text)
+      val reason = Machine.unsupported(policy.copy(key = key))
+      assert(reason.exists(_.contains(words)), text)
+    }
+    Seq(
+      parsed(Spl, "sliding, count(2)") -> "a window of IBM Streams",
+      parsed(Apama, "retain 2") -> "a window of Apama").foreach { case (policy, words) =>
+      assert(Machine.unsupported(policy.copy(key = key)).exists(_.contains(words)), words)
     }
   }
 
@@ -170,7 +188,10 @@ object KeyedWindowSuite {
     kinds = Seq("k", "u", "v").map(_ -> ColumnKind.WholeNumber).toMap)
 
   private def policyOf(text: String): Policy =
-    (if (text.startsWith("#")) Esper else Ccl)
+    parsed(if (text.startsWith("#")) Esper else Ccl, text)
+
+  private def parsed(dialect: Dialect, text: String): Policy =
+    dialect
       .parse(text, scope)
       .fold(error => throw new IllegalArgumentException(error.message), identity)
 

@@ -272,8 +272,9 @@ object Arguments {
     "corrections",
     "buffer")
 
-  /** Arguments by the names that other languages use for them. */
-  private val OtherNames = Map("variables" -> "params")
+  /** Arguments by other names, such as those that other languages use. */
+  private val OtherNames =
+    Map("variables" -> "params", "primary_key" -> "key", "operation" -> "op")
 
   /** The values of a policy's parameters, from a struct, a map or NULL. */
   def parameters(name: String, expression: Expression): Map[String, Parameter] =

@@ -7,11 +7,12 @@ import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StringType
 
 import winops.spark.expressions.{PolicyExpressions, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.Watermarks
-import winops.spark.plan.{AggMode, KeepSpec, Output}
+import winops.spark.plan.{AggMode, Keep, KeepSpec, Output}
 import winops.spark.row.KeyTypes
 import winops.terms.StepOrder
 
@@ -19,6 +20,7 @@ import winops.terms.StepOrder
 private[spark] object CheckKeep extends Logging {
   private val warnedOfOneTask = new AtomicBoolean
   private val warnedOfGrowth = new AtomicBoolean
+  private val NamesOfOperations = Seq("op", "_op", "__op", Keep.ChangeType)
 
   /** Returns the expressions, or refuses those that cannot be a group key. */
   def group(clause: String, group: Seq[Expression]): Seq[Expression] = {
@@ -97,12 +99,39 @@ private[spark] object CheckKeep extends Logging {
   }
 
   /** Refuses a table that has a column with the name of an added one. */
-  def names(columns: Seq[Attribute], rows: Seq[Attribute]): Unit = {
-    val taken = columns.map(_.name)
-    rows.map(_.name).find(name => taken.exists(SQLConf.get.resolver(_, name))).foreach { name =>
-      throw WinopsErrors.analysis("WINOPS_COLUMN_CONFLICT", "column" -> name)
+  def names(spec: KeepSpec, columns: Seq[Attribute], rows: Seq[Attribute]): Unit = {
+    def isSame(one: Attribute, name: String) = SQLConf.get.resolver(one.name, name)
+    rows.find(row => columns.exists(isSame(_, row.name))).foreach { row =>
+      // Without such a column, a change feed's deletes would be upserts.
+      val maySayOperations = spec.policy.isKeyed && spec.operation.isEmpty &&
+        row.dataType.isInstanceOf[StringType] && isSame(row, Keep.ChangeType)
+      val expected =
+        if (maySayOperations) {
+          s"If it says what a row does, give op='${row.name}' in Python, op => '${row.name}' in " +
+            "SQL. Otherwise rename it before keep, for example with withColumnRenamed"
+        } else "Rename or drop it before keep, for example with withColumnRenamed"
+      throw WinopsErrors.analysis(
+        "WINOPS_COLUMN_CONFLICT",
+        "column" -> row.name,
+        "expected" -> expected)
     }
   }
+
+  /** Warns of a column that seems to say what rows do, in a call without operations. */
+  def operations(spec: KeepSpec, rows: Seq[Attribute]): Unit =
+    if (spec.policy.isKeyed && spec.operation.isEmpty && spec.output != Output.Describe) {
+      rows
+        .find(row => row.dataType.isInstanceOf[StringType] && isNameOfOperations(row.name))
+        .foreach { row =>
+          logWarning(
+            s"keep with key and without op takes each row as an upsert, and the input has a " +
+              s"string column ${row.name}. If it says what a row does, give op='${row.name}', in " +
+              s"SQL op => '${row.name}'. Otherwise drop or rename it.")
+        }
+    }
+
+  private def isNameOfOperations(name: String): Boolean =
+    NamesOfOperations.exists(_.equalsIgnoreCase(name))
 
   /** Warns, once each, of a window in one task and of groups that are never removed. */
   def costs(spec: KeepSpec, table: LogicalPlan): Unit = {

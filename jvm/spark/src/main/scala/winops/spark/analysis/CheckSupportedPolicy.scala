@@ -13,13 +13,16 @@ private[spark] object CheckSupportedPolicy {
           "WINOPS_UNSUPPORTED_POLICY",
           "policy" -> policy.text,
           "reason" -> reason)
-      else if (runsWithoutBuffer(policy))
-        WinopsErrors.analysis("WINOPS_BUFFER_WINDOW", "policy" -> policy.text, "reason" -> reason)
       else
-        WinopsErrors.analysis("WINOPS_KEY_WINDOW", "policy" -> policy.text, "reason" -> reason)
+        Machine.unsupported(policy.copy(buffer = 0L)) match {
+          case None =>
+            WinopsErrors.analysis(
+              "WINOPS_BUFFER_WINDOW",
+              "policy" -> policy.text,
+              "reason" -> reason)
+          case Some(ofKey) =>
+            WinopsErrors.analysis("WINOPS_KEY_WINDOW", "policy" -> policy.text, "reason" -> ofKey)
+        }
     )
   }
-
-  private def runsWithoutBuffer(policy: Policy): Boolean =
-    Machine.unsupported(policy.copy(buffer = 0L)).isEmpty
 }

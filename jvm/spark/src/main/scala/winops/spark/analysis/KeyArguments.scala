@@ -19,7 +19,7 @@ private[spark] object KeyArguments {
   /** The columns of the primary key, with their names in the table; empty if there is none. */
   def keyOf(arguments: Arguments, columns: Seq[Attribute]): Seq[RowExpression] = {
     val key = arguments.names("key").map { name =>
-      val column = columnOf(name, columns)
+      val column = columnOf("key", name, columns)
       if (!SortKeys.accept(column.dataType)) {
         throw WinopsErrors.analysis(
           "WINOPS_KEY_TYPE",
@@ -40,7 +40,7 @@ private[spark] object KeyArguments {
   /** The column that says what a row does. */
   def operationOf(arguments: Arguments, columns: Seq[Attribute]): Option[Attribute] =
     arguments.text("op").map { name =>
-      val column = columnOf(name, columns)
+      val column = columnOf("op", name, columns)
       if (!column.dataType.isInstanceOf[StringType]) {
         throw WinopsErrors.argument(
           "VALUE",
@@ -94,11 +94,11 @@ private[spark] object KeyArguments {
       emitsRowIds = emitsRowIds(arguments, isKeyed) && emitsChanges,
       emitsRefused = emitsRefused(arguments),
       emitsCorrections = corrections.contains(true))
-    check(found)
+    check(found, arguments.flag("row_id").isDefined)
     found
   }
 
-  private def check(spec: KeepSpec): Unit = {
+  private def check(spec: KeepSpec, namesRowIds: Boolean): Unit = {
     val policy = spec.policy
     if (policy.isKeyed) {
       unkeyed(spec).foreach { reason =>
@@ -109,12 +109,13 @@ private[spark] object KeyArguments {
       }
       if (spec.operation.isDefined && spec.output == Output.Snapshots) {
         throw WinopsErrors.argument(
-          "VALUE",
+          "UNKNOWN",
           "op",
-          "it with the output changes, rows, agg or withColumns; snapshots take no operations")
+          "it with the output changes, rows, agg or withColumns: snapshots take no rows with " +
+            "operations")
       }
     }
-    if (spec.emitsRowIds) checkRowIds(spec)
+    if (spec.emitsRowIds) checkRowIds(spec, namesRowIds)
     val emitsOthers = spec.output != Output.Changes && spec.output != Output.Describe
     if (spec.emitsRefused && (emitsOthers || spec.isCrossGroup)) {
       val reason =
@@ -124,14 +125,28 @@ private[spark] object KeyArguments {
     }
   }
 
-  /** Refuses numbers of rows that would begin at 0 again. */
-  private def checkRowIds(spec: KeepSpec): Unit =
+  /** Refuses numbers of rows that would begin at 0 again.
+    *
+    * @param namesRowIds
+    *   true if the call asks for the numbers, which a key has by default
+    */
+  private def checkRowIds(spec: KeepSpec, namesRowIds: Boolean): Unit =
     if (spec.idleMillis.isDefined) {
-      throw WinopsErrors.argument(
-        "VALUE",
-        "row_id",
-        "false together with idle, or omit idle: a group that idle has removed numbers its rows " +
-          "from 0 again")
+      val why = "a group that idle has removed numbers its rows from 0 again"
+      throw (
+        if (namesRowIds) {
+          WinopsErrors.argument(
+            "VALUE",
+            "row_id",
+            s"false together with idle, or omit idle: $why")
+        } else {
+          WinopsErrors.argument(
+            "UNKNOWN",
+            "idle",
+            "it together with key and row_id => false (row_id=False in Python), or omit idle. " +
+              s"With key, changes have the number of their row, and $why")
+        }
+      )
     } else if (spec.policy.group.reclaim.isDefined || spec.isCrossGroup) {
       throw WinopsErrors.argument(
         "VALUE",
@@ -149,9 +164,9 @@ private[spark] object KeyArguments {
     } else if (spec.punctuation.isDefined) Some("it has punctuation")
     else None
 
-  private def columnOf(name: String, columns: Seq[Attribute]): Attribute =
+  private def columnOf(argument: String, name: String, columns: Seq[Attribute]): Attribute =
     columns.filter(column => SQLConf.get.resolver(column.name, name)) match {
       case Seq(column) => column
-      case _ => throw WinopsErrors.unknownColumn(name, columns)
+      case _ => throw WinopsErrors.unknownColumn(argument, name, columns)
     }
 }

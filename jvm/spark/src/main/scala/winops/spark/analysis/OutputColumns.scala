@@ -24,7 +24,10 @@ private[spark] object OutputColumns {
     case Output.Changes =>
       val columns = (changeColumns(time) ++ identityColumns(spec) ++ windowColumn(spec.policy))
         .map(column => if (spec.emitsRefused) nullable(column) else column) ++ reasonColumn(spec)
-      CheckKeep.names(columns, table.output.filterNot(_.name == spec.operation.getOrElse("")))
+      CheckKeep.names(
+        spec,
+        columns,
+        table.output.filterNot(_.name == spec.operation.getOrElse("")))
       columns
     case Output.Snapshots => snapshotColumns(time, group, table.output)
     case Output.Events => eventColumns(time, group, table.output)

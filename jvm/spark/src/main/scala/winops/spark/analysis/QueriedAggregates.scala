@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 
 import winops.spark.expressions.{CommonExpressions, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.ColumnsOfInput
+import winops.spark.plan.{ColumnsOfInput, Over}
 import winops.spark.row.KeyTypes
 
 /** Converts the aggregates of a query over the same table into aggregates of the rows in a
@@ -43,7 +43,8 @@ private[spark] object QueriedAggregates {
         Aggregates(names.map(over(_, child, stored)), columns.map(over(_, child, stored)))
       aggregates.columns.foreach(check)
       aggregates
-    case other if other.exists(_.isInstanceOf[Window]) => throw refused(NoOver)
+    case other if other.exists(node => node.isInstanceOf[Window] || node.isInstanceOf[Over]) =>
+      throw refused(NoOver)
     case other =>
       throw refused(
         s"the query has the operator ${other.nodeName}. Write SELECT aggregates FROM the table " +
@@ -135,8 +136,8 @@ private[spark] object QueriedAggregates {
     }
 
   private val NoOver =
-    """OVER is not supported, because keep defines the window. Write F.avg("price") """ +
-      "instead of F.avg(\"price\").over(...), and avg(price) in SQL"
+    "leave out .over(...), in SQL OVER (...): keep is the window. Write F.avg(\"price\") instead " +
+      "of F.avg(\"price\").over(...), and avg(price) in SQL"
   private val Undetermined =
     "an expression is not deterministic. Use expressions that always return the same value for " +
       "the same rows"

@@ -80,6 +80,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     CheckKeep.clock(spec, expressions, table, time)
     CheckKeep.output(spec, table)
     CheckKeep.costs(spec, table)
+    CheckKeep.operations(spec, table.output)
     val results = SeveralWindows.divided(
       OutputColumns
         .results(spec, arguments, resolved.projected, group, call.child, table.output),
@@ -121,7 +122,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     val choice = arguments.oneOf("on_change", Seq(RefuseChange, CarryRows))(identity)
     val fill = arguments.constants("fill").flatMap { case (name, value) =>
       val columns = table.output.filter(column => SQLConf.get.resolver(column.name, name))
-      if (columns.isEmpty) throw WinopsErrors.unknownColumn(name, table.output)
+      if (columns.isEmpty) throw WinopsErrors.unknownColumn("fill", name, table.output)
       columns.groupMap(_.name)(filled(_, value)).map { case (own, values) =>
         own -> values.distinct
       }
@@ -273,14 +274,14 @@ object ResolveKeep extends Rule[LogicalPlan] {
           case other =>
             throw WinopsErrors.analysis("WINOPS_TIME_TYPE", "column" -> name, "type" -> other.sql)
         }
-      case _ => throw WinopsErrors.unknownColumn(name, table.output)
+      case _ => throw WinopsErrors.unknownColumn("time", name, table.output)
     }
 
   private def punctuationColumn(table: LogicalPlan, name: String): Attribute =
     table.output.filter(column => SQLConf.get.resolver(column.name, name)) match {
       case Seq(column) if column.dataType.isInstanceOf[StringType] => column
       case Seq(_) => throw WinopsErrors.argument("VALUE", "punct", "the name of a string column")
-      case _ => throw WinopsErrors.unknownColumn(name, table.output)
+      case _ => throw WinopsErrors.unknownColumn("punct", name, table.output)
     }
 
   private def groupOf(partitionBy: Seq[Expression], named: Seq[Expression]): Seq[Expression] = {

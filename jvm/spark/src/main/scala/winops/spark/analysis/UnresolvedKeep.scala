@@ -37,12 +37,14 @@ object UnresolvedKeep {
   def of(expressions: Seq[Expression]): UnresolvedKeep = {
     val arguments = new Arguments(expressions)
     val table = arguments.table
-    val named = table.partitionByExpressions ++ table.orderByExpressions
-    named.flatMap(_.collect { case column: UnresolvedAttribute => column }).foreach { column =>
-      if (table.plan.resolve(column.nameParts, SQLConf.get.resolver).isEmpty) {
-        throw WinopsErrors.unknownColumn(column.name, table.plan.output)
-      }
-    }
+    val named = Seq(
+      "PARTITION BY (per= in Python)" -> table.partitionByExpressions,
+      "ORDER BY (order_by= in Python)" -> table.orderByExpressions)
+    for {
+      (clause, keys) <- named
+      column <- keys.flatMap(_.collect { case column: UnresolvedAttribute => column })
+      if table.plan.resolve(column.nameParts, SQLConf.get.resolver).isEmpty
+    } throw WinopsErrors.unknownColumn(clause, column.name, table.plan.output)
     UnresolvedKeep(arguments, table.partitionByExpressions, table.orderByExpressions, table.plan)
   }
 }

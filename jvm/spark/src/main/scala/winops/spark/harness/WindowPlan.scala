@@ -139,8 +139,9 @@ object WindowPlan {
     val relation = LocalRelation(stamped :+ number, Nil, isStreaming)
     val table = FunctionTableSubqueryArgumentExpression(
       relation,
-      partitionByExpressions = call.per.map(column(_, stamped)),
-      orderByExpressions = call.orderBy.map(name => SortOrder(column(name, stamped), Ascending)))
+      partitionByExpressions = call.per.map(column("per", _, stamped)),
+      orderByExpressions =
+        call.orderBy.map(name => SortOrder(column("order_by", name, stamped), Ascending)))
     val key = Option.when(call.key.nonEmpty) {
       "key" -> Literal.create(call.key, ArrayType(StringType))
     }
@@ -160,8 +161,11 @@ object WindowPlan {
   private[harness] def watermarked(column: AttributeReference): AttributeReference =
     column.withMetadata(new MetadataBuilder().putLong(EventTimeWatermark.delayKey, 0L).build())
 
-  private def column(name: String, columns: Seq[AttributeReference]): Expression =
+  private def column(
+      argument: String,
+      name: String,
+      columns: Seq[AttributeReference]): Expression =
     columns
       .find(column => SQLConf.get.resolver(column.name, name))
-      .getOrElse(throw WinopsErrors.unknownColumn(name, columns))
+      .getOrElse(throw WinopsErrors.unknownColumn(argument, name, columns))
 }

@@ -3,6 +3,7 @@ package winops.spark.internal
 import org.apache.spark.ErrorClassesJsonReader
 import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.winops.internal.{ErrorConditions, WinopsRuntimeException}
 
 import winops.policy.PolicyError
@@ -44,11 +45,22 @@ object WinopsErrors {
   def argument(kind: String, name: String, expected: String): AnalysisException =
     analysis(s"WINOPS_ARGUMENT.$kind", "name" -> name, "expected" -> expected)
 
-  def unknownColumn(name: String, columns: Seq[Attribute]): AnalysisException =
+  /** The error for a column that the input does not have, or has more than once.
+    *
+    * @param argument
+    *   the argument that names the column
+    */
+  def unknownColumn(
+      argument: String,
+      name: String,
+      columns: Seq[Attribute]): AnalysisException = {
+    val found = columns.count(column => SQLConf.get.resolver(column.name, name))
     analysis(
       "WINOPS_UNKNOWN_COLUMN",
-      "column" -> name,
+      "argument" -> argument,
+      "found" -> (if (found > 1) s"$found columns $name" else s"no column $name"),
       "columns" -> columns.map(_.name).mkString(", "))
+  }
 
   private def conditionName(error: PolicyError): String =
     error.category.name.replace('-', '_').toUpperCase(java.util.Locale.ROOT)
