@@ -24,8 +24,8 @@ Fill = int | float | Decimal | str | bool | None
 
 _MAX_LONG = 2**63 - 1
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-# Names that other languages use for an argument.
-_OTHER_NAMES = {"variables": "params"}
+# Other names of an argument, such as those that other languages use.
+_OTHER_NAMES = {"variables": "params", "primary_key": "key", "operation": "op"}
 # A sort key as in SQL.
 _DIRECTED = re.compile(r"(\S+)\s+((?:asc|desc)(?:\s+nulls\s+(?:first|last))?)", re.IGNORECASE)
 _Given = ParamSpec("_Given")
@@ -68,8 +68,9 @@ def _too_many(function: str, by_place: Sequence[str], keywords: Sequence[str]) -
 
 def _unknown(function: str, name: str, keywords: Sequence[str]) -> str:
     text = f"{function} has no argument {name}=."
-    if name in _OTHER_NAMES:
-        return f"{text} Write {_OTHER_NAMES[name]}= instead."
+    other = _OTHER_NAMES.get(name)
+    if other in keywords:
+        return f"{text} Write {other}= instead."
     return f"{text} Its arguments are {', '.join(f'{keyword}=' for keyword in keywords)}."
 
 

@@ -18,6 +18,9 @@ from winops._options import key_options_of, options_of
 from winops._policy import policy_of
 from winops._session import check_session
 
+# Names of columns that say what a row does, in the feeds of other products.
+_NAMES_OF_OPERATIONS = ("op", "_op", "__op")
+
 
 @arguments.known
 def keep(
@@ -125,7 +128,8 @@ def keep(
         The values that stored rows get in columns that a restart adds, by the names of the
         columns: int, float, Decimal, str or bool. Other columns are NULL there.
     key_columns : str or list of str, optional
-        The primary key columns of the rows, used only to warn about groups of single rows.
+        The primary key columns of the rows, used only to warn about groups of single rows; `op`
+        needs `key`.
     key : str or list of str, optional
         The primary key columns. A group holds one row of each key, and a row of the input
         inserts, updates or deletes the row of its key: as `op` says, or inserts or updates it if
@@ -173,7 +177,9 @@ def keep(
     Warns
     -----
     UserWarning
-        The columns of `per` contain those of `key_columns`, so every row is its own group.
+        The columns of `per` contain those of `key_columns`, so every row is its own group. Or
+        `key` is given without `op`, and a string column ``op``, ``_op`` or ``__op`` of the input
+        seems to say what a row does.
 
     Examples
     --------
@@ -213,7 +219,7 @@ def keep(
         options=options_of(
             time, apply, origin, idle, max_rows, on_null_time, punct, at_end, on_change
         )
-        | key_options_of(key, op, updates, row_id, late, corrections, buffer),
+        | key_options_of(key, op, updates, row_id, late, corrections, buffer, key_columns),
         fill=arguments.fill(fill),
         key=arguments.names("key", key),
     )
@@ -221,11 +227,24 @@ def keep(
     keys = arguments.names("key_columns", key_columns)
     check_session(df.sparkSession)
     kept = Kept(df, call)
-    if keys:
-        for warning in call.warnings(df, keys):
-            # One level for keep, one for the check of its argument names.
-            warnings.warn(warning, UserWarning, stacklevel=3)
+    given = call.warnings(df, keys) if keys else []
+    if call.key and op is None:
+        given += _forgotten_operations(df)
+    for warning in given:
+        # One level for keep, one for the check of its argument names.
+        warnings.warn(warning, UserWarning, stacklevel=3)
     return kept
+
+
+def _forgotten_operations(df: DataFrame) -> list[str]:
+    """Return a warning if a string column seems to be ``op=``, in a call without it."""
+    return [
+        "Each row is an upsert, because key= is given without op=, and the input has a string "
+        f"column {name}. If it says what a row does, give op={name!r}; otherwise drop or rename "
+        "it."
+        for name, kind in df.dtypes
+        if name.lower() in _NAMES_OF_OPERATIONS and kind.startswith("string")
+    ][:1]
 
 
 def _instead_of(given: object) -> str:

@@ -66,13 +66,18 @@ def key_options_of(
     late: str | None,
     corrections: bool,
     buffer: int | None,
+    key_columns: object = None,
 ) -> dict[str, int | str]:
     """Check the options for rows with a primary key, and return those that are given."""
     needs_key = op is not None or updates is not None or corrections or buffer is not None
     if key is None and needs_key:
+        only_names = (
+            " key_columns= only names columns for a warning; key= names those by which "
+            "operations find a row."
+        )
         raise wrong_value(
             "op=, updates=, corrections= and buffer= are about rows with a primary key, but key= "
-            "is missing. Add key=, or omit them."
+            f"is missing. Add key=, or omit them.{'' if key_columns is None else only_names}"
         )
     options: dict[str, int | str] = {}
     if op is not None:

@@ -171,6 +171,7 @@ def test_an_empty_list_of_columns_does_not_mean_a_single_group(
     ("argument", "said"),
     [
         ("variables", "has no argument variables=. Write params= instead"),
+        ("primary_key", "has no argument primary_key=. Write key= instead"),
         ("partition_by", "has no argument partition_by=. Its arguments are df=, policy=, rows="),
     ],
 )

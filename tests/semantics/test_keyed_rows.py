@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkValueError
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at
@@ -254,7 +254,14 @@ def test_calls_that_do_not_fit_are_refused(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"op": "op", "idle": "1 day"}, "row_id has a value .* false together with idle"),
+        ({"op": "op", "idle": "1 day"}, "idle is not accepted .* with key and row_id => false"),
+        (
+            {"op": "op", "idle": "1 day", "row_id": True},
+            "row_id has a value .* false together with idle",
+        ),
+        ({"key": "order_id"}, "has no column order_id, which key names"),
+        ({"op": "word"}, "has no column word, which op names"),
+        ({"op": "op", "time": "at"}, "has no column at, which time names"),
         ({"op": "op", "per": "op"}, "op has a value .* neither the group nor key"),
         ({"op": "op", "key": ["id", "op"]}, "op has a value .* neither the group nor key"),
         ({"op": "price"}, "a string column; price is INT"),
@@ -272,13 +279,52 @@ def test_arguments_that_contradict_each_other_say_why(
 def test_snapshots_take_no_operations(spark: SparkSession) -> None:
     kept = keep(rows(spark, ("insert", "A", 1, 1)), "KEEP ALL", key="id", op="op", **ORDER)
     assert "key=(id)" in repr(kept)
-    with pytest.raises(AnalysisException, match=r"op has .* snapshots take no operations"):
+    with pytest.raises(AnalysisException, match=r"op is .* take no rows with operations"):
         kept.snapshots()
 
 
 def test_options_of_a_key_need_one(spark: SparkSession) -> None:
     with pytest.raises(PySparkValueError, match="key= is missing"):
         keep(rows(spark, ("insert", "A", 1, 1)), "KEEP ALL", op="op", **ORDER)
+
+
+def test_columns_of_a_warning_are_no_key(spark: SparkSession) -> None:
+    with pytest.raises(PySparkValueError, match="key_columns= only names columns for a warning"):
+        keep(rows(spark, ("insert", "A", 1, 1)), "KEEP ALL", op="op", key_columns="id", **ORDER)
+
+
+def test_a_change_feed_without_op_is_told_to_give_it(spark: SparkSession) -> None:
+    feed = rows(spark, ("insert", "A", 1, 1)).withColumnRenamed("op", "_change_type")
+    with pytest.raises(AnalysisException, match="give op='_change_type' in Python") as caught:
+        keep(feed, "KEEP ALL", key="id", **ORDER)
+    assert caught.value.getCondition() == "WINOPS_COLUMN_CONFLICT"
+    with pytest.raises(AnalysisException, match="Rename or drop it"):
+        keep(feed, "KEEP ALL", **ORDER)
+
+
+@pytest.mark.parametrize("name", ["op", "_OP", "__op"])
+def test_a_column_that_seems_to_say_operations_causes_a_warning(
+    spark: SparkSession, name: str
+) -> None:
+    df = rows(spark, ("insert", "A", 1, 1)).withColumnRenamed("op", name)
+    with pytest.warns(UserWarning, match=f"Each row is an upsert.* give op='{name}'") as caught:
+        keep(df, "KEEP ALL", key="id", **ORDER)
+    assert [w.filename for w in caught if w.category is UserWarning] == [__file__]
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_other_columns_cause_no_warning(spark: SparkSession) -> None:
+    df = rows(spark, ("insert", "A", 1, 1))
+    keep(df, "KEEP ALL", key="id", op="op", **ORDER)
+    keep(df, "KEEP ALL", **ORDER)
+    keep(df.withColumn("op", F.lit(1)), "KEEP ALL", key="id", **ORDER)
+    keep(df.withColumnRenamed("op", "operator"), "KEEP ALL", key="id", **ORDER)
+
+
+def test_over_in_aggregates_is_to_be_left_out(spark: SparkSession) -> None:
+    kept = keep(rows(spark, ("insert", "A", 1, 1)), "KEEP ALL", key="id", op="op", **ORDER)
+    with pytest.raises(AnalysisException, match=r"leave out \.over.*: keep is the window"):
+        kept.withColumns({"sum": F.sum("price").over(Window.partitionBy("symbol"))})
 
 
 def test_late_rows_are_emitted_by_changes_only(spark: SparkSession) -> None:
