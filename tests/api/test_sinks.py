@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from pyspark.errors import PySparkRuntimeError, PySparkTypeError, PySparkValueError
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from tests.support import keyed, moving_rows, postgres_server
 from tests.support.keyed import Call, Change, Operation
@@ -66,7 +67,7 @@ def test_a_sink_takes_windows_with_identities(spark: SparkSession) -> None:
     for sink in sinks:
         with pytest.raises(PySparkValueError, match=r"needs the columns _change_row and"):
             sink(plain)
-        with pytest.raises(PySparkTypeError, match="without changes"):
+        with pytest.raises(PySparkTypeError, match=r"without changes\(\), agg\(\)"):
             sink(plain.changes())
         with pytest.raises(PySparkTypeError, match="takes the result of keep"):
             sink(None)
@@ -116,14 +117,14 @@ def test_a_client_that_is_missing_is_named(
 # ---- The last change of each row
 
 
-BY_GROUP = identified.Identity(("g", "id"), ("g", "id"), frozenset({"id"}))
-BY_KEY = identified.Identity(("g", "id"), ("id",), frozenset({"id"}))
+BY_GROUP = identified.Identity("to_kafka", ("g", "id"), ("g", "id"), frozenset({"id"}))
+BY_KEY = identified.Identity("to_kafka", ("g", "id"), ("id",), frozenset({"id"}))
 
 
 def collapsed(
     spark: SparkSession, changes: list[Change], identity: identified.Identity
 ) -> list[Any]:
-    with identified.last_changes(frame(spark, changes), identity) as last:
+    with identified.last_changes(frame(spark, changes), identity, ["v"]) as last:
         names = ("_change_type", "g", "id", "v")
         return sorted(last.select(*names).collect(), key=repr)
 
@@ -156,6 +157,37 @@ def test_a_row_that_moved_to_another_group_is_held_there(spark: SparkSession) ->
     ]
     assert collapsed(spark, changes, BY_KEY) == [("delete", "B", 2, 20), ("insert", "B", 1, 11)]
     assert len(collapsed(spark, changes, BY_GROUP)) == 3
+
+
+def test_a_function_refuses_the_dataframe_of_another_output(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand = Stand()
+    monkeypatch.setitem(sys.modules, "redis", stand.module())
+    orders = spark.createDataFrame([("A", 1, 10)], ROWS)
+    kept = keep(orders, "KEEP 2 ROWS PER (g)", key="id", order_by="v")
+    spark.sql("CREATE TABLE sinks_outputs (g string, id long, v long) USING parquet")
+    try:
+        functions: dict[str, Callable[[DataFrame, int], None]] = {
+            "merge_into": merge_into("sinks_outputs", kept),
+            "to_redis": to_redis("rows", kept, url="redis://cache"),
+            "to_postgres": postgres._Upsert(
+                ("rows",), ("g", "id", "v"), replace(BY_GROUP, function="to_postgres"), "host=db"
+            ),
+        }
+        outputs = {
+            "_change_type, _change_version, id, v": kept.agg(F.sum("v")),
+            "_change_version, id, v": kept.agg(F.sum("v"), mode="changes"),
+            "_change_type, _change_version": kept.rows(),
+        }
+        for function, write in functions.items():
+            for lacking, output in outputs.items():
+                with pytest.raises(PySparkValueError, match=rf"lacks the columns {lacking}") as e:
+                    write(output, 0)
+                assert f"{function} takes the DataFrame of kept.changes()" in str(e.value)
+    finally:
+        spark.sql("DROP TABLE sinks_outputs")
+    assert not stand.hashes
 
 
 # ---- MERGE
@@ -345,6 +377,42 @@ def test_a_table_of_postgres_has_the_columns_of_the_rows(
 
 
 @pytest.mark.usefixtures("psycopg")
+def test_a_table_of_postgres_has_a_unique_constraint(
+    spark: SparkSession, server: postgres_server.Server
+) -> None:
+    server.execute("""
+        CREATE SCHEMA "It's";
+        CREATE TABLE "It's".free (g text, id bigint, v bigint);
+        CREATE UNIQUE INDEX ON "It's".free (id, g) NULLS NOT DISTINCT WHERE v > 0;
+        CREATE UNIQUE INDEX ON "It's".free (id, lower(g)) NULLS NOT DISTINCT;
+        CREATE UNIQUE INDEX ON "It's".free (id, g, v) NULLS NOT DISTINCT;
+        CREATE UNIQUE INDEX ON "It's".free (id) INCLUDE (g);
+        CREATE TABLE nulls (g text, id bigint, v bigint, UNIQUE (g, id));
+        CREATE TABLE filled (g text NOT NULL, id bigint, v bigint, UNIQUE (id, g));
+        CREATE VIEW shown AS SELECT * FROM nulls;
+        CREATE TABLE parts (g text, id bigint, v bigint, UNIQUE NULLS NOT DISTINCT (g, id))
+            PARTITION BY HASH (id);
+        """)
+
+    def refused(table: str, **key: str) -> str:
+        with pytest.raises(PySparkValueError, match="has no unique constraint") as caught:
+            to_postgres(table, kept_of(spark), conninfo=server.conninfo, **key)
+        return str(caught.value)
+
+    nullable = 'ALTER TABLE "It\'s"."free" ADD UNIQUE NULLS NOT DISTINCT ("g", "id"). If g is'
+    assert nullable in refused("It's.free")
+    assert 'ALTER TABLE "nulls" ADD UNIQUE ("id").' in refused("nulls", key="id")
+    # Two rows without a group would be two rows of the table after a restart.
+    assert 'ADD UNIQUE NULLS NOT DISTINCT ("g", "id")' in refused("nulls")
+    for table in ("filled", "shown", "parts"):
+        to_postgres(table, kept_of(spark), conninfo=server.conninfo)
+    to_postgres("It's.free", kept_of(spark), conninfo=server.conninfo, key="id")
+    statement = nullable[: nullable.index(". If")]
+    server.execute(statement)
+    to_postgres("It's.free", kept_of(spark), conninfo=server.conninfo)
+
+
+@pytest.mark.usefixtures("psycopg")
 def test_values_of_all_types_reach_postgres(
     spark: SparkSession, server: postgres_server.Server
 ) -> None:
@@ -367,7 +435,7 @@ def test_values_of_all_types_reach_postgres(
     upsert = postgres._Upsert(
         ("kinds",),
         tuple(row.columns),
-        identified.Identity(("id",), ("id",), frozenset({"id"})),
+        identified.Identity("to_postgres", ("id",), ("id",), frozenset({"id"})),
         server.conninfo,
     )
     for number in range(2):

@@ -80,7 +80,12 @@ class _Connection:
     def execute(self, query: str) -> SimpleNamespace:
         header = psql(self._conninfo, f"CREATE TEMPORARY VIEW found AS {query};\n{_COLUMNS}")
         names = [SimpleNamespace(name=name) for name in header.split()]
-        return SimpleNamespace(description=names)
+        return SimpleNamespace(description=names, fetchall=lambda: self._rows(query))
+
+    def _rows(self, query: str) -> list[list[str]]:
+        """Return the rows of a query of texts."""
+        printed = psql(self._conninfo, f"COPY ({query}) TO STDOUT;")
+        return [line.split("\t") for line in printed.splitlines()]
 
     @contextmanager
     def cursor(self) -> Iterator[SimpleNamespace]:

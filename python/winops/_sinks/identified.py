@@ -34,10 +34,12 @@ Batch = Callable[[DataFrame, int], None]
 class Identity:
     """The columns that identify a row.
 
-    `window` are those of the windows: the group and the key. `sink` are those of the sink, by
-    default the same. `never_null` are the columns among them that are not NULL.
+    `function` is the function of this package that takes the changes. `window` are the columns
+    of the windows: the group and the key. `sink` are those of the sink, by default the same.
+    `never_null` are the columns among them that are not NULL.
     """
 
+    function: str
     window: tuple[str, ...]
     sink: tuple[str, ...]
     never_null: frozenset[str]
@@ -50,7 +52,7 @@ def identified(
     if not isinstance(kept, Kept):
         raise wrong_type(
             f"{function} takes the result of keep(), not {type(kept).__name__}. Give it kept "
-            "itself, without changes()."
+            "itself, without changes(), agg() or another output."
         )
     changes = kept.changes()
     missing = [name for name in (_ROW, VERSION) if name not in changes.columns]
@@ -65,7 +67,7 @@ def identified(
         own = (_WINDOW, *own)
     window = _spelled(function, changes, [*_group(kept), *own])
     sink = _spelled(function, changes, arguments.names("key", key)) or window
-    return changes, Identity(window, sink, frozenset(_spelled(function, changes, own)))
+    return changes, Identity(function, window, sink, frozenset(_spelled(function, changes, own)))
 
 
 def columns_of_rows(changes: DataFrame) -> list[str]:
@@ -84,12 +86,17 @@ def is_gone() -> Column:
 
 
 @contextmanager
-def last_changes(changes: DataFrame, identity: Identity) -> Iterator[DataFrame]:
+def last_changes(
+    changes: DataFrame, identity: Identity, columns: Iterable[str]
+) -> Iterator[DataFrame]:
     """Cache the last change of each row of a micro-batch, and release them at the end.
+
+    `columns` are those that the sink writes.
 
     The whole micro-batch is read, as Spark requires of a stateful query, and read once, because
     each reading would run the query again.
     """
+    _check_changes(changes, identity, columns)
     last = _last(content_changes(changes), identity.window, F.col(VERSION))
     if identity.sink != identity.window:
         # A row that left one group and entered another is two rows of windows. Their versions
@@ -101,6 +108,23 @@ def last_changes(changes: DataFrame, identity: Identity) -> Iterator[DataFrame]:
         yield last
     finally:
         last.unpersist()
+
+
+def _check_changes(changes: DataFrame, identity: Identity, columns: Iterable[str]) -> None:
+    """Refuse the DataFrame of another output, such as that of ``agg``.
+
+    The rows of ``inserts()`` have the same columns as those of ``changes()``, and cannot be told
+    from changes without a delete.
+    """
+    needed = dict.fromkeys([CHANGE_TYPE, VERSION, *identity.window, *identity.sink, *columns])
+    missing = [name for name in needed if name not in changes.columns]
+    if missing:
+        raise wrong_value(
+            f"The function of {identity.function} takes the DataFrame of kept.changes(), and "
+            f"this one lacks the columns {', '.join(missing)}. Write "
+            "kept.changes().writeStream.foreachBatch(...), without agg(), rows() or another "
+            "output."
+        )
 
 
 def check_columns(table: str, changes: DataFrame, identity: Identity, found: set[str]) -> None:

@@ -49,7 +49,8 @@ def merge_into(
     -------
     callable
         A function of the changes and the number of a micro-batch. Give it the result of
-        :meth:`Kept.changes`.
+        :meth:`Kept.changes`: other outputs are refused, but for :meth:`Kept.inserts`, which looks
+        the same and leaves deleted rows in the table.
 
     Raises
     ------
@@ -85,7 +86,7 @@ class _Merge:
     identity: Identity
 
     def __call__(self, changes: DataFrame, batch: int) -> None:
-        with last_changes(changes, self.identity) as last:
+        with last_changes(changes, self.identity, self.columns) as last:
             if last.isEmpty():
                 return
             # Views belong to the session, which the queries of a program may share.

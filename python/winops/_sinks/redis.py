@@ -62,7 +62,8 @@ def to_redis(
     -------
     callable
         A function of the changes and the number of a micro-batch. Give it the result of
-        :meth:`Kept.changes`.
+        :meth:`Kept.changes`: other outputs are refused, but for :meth:`Kept.inserts`, which looks
+        the same and leaves the hashes of deleted rows.
 
     Raises
     ------
@@ -99,7 +100,7 @@ class _Hashes:
     def __call__(self, changes: DataFrame, batch: int) -> None:
         redis = client("to_redis", "redis", "redis")
         with (
-            last_changes(changes, self.identity) as last,
+            last_changes(changes, self.identity, self.fields) as last,
             redis.Redis.from_url(self.url, decode_responses=True) as server,
         ):
             key = hash_key(last, self.prefix, self.identity.sink).alias("_key")
