@@ -80,7 +80,6 @@ object ResolveKeep extends Rule[LogicalPlan] {
     CheckKeep.clock(spec, expressions, table, time)
     CheckKeep.output(spec, table)
     CheckKeep.costs(spec, table)
-    CheckKeep.operations(spec, table.output)
     val results = SeveralWindows.divided(
       OutputColumns
         .results(spec, arguments, resolved.projected, group, call.child, table.output),
@@ -102,6 +101,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
       sourcePartition = ordered.sourcePartition,
       child = ordered.child,
       operation = operation).mapExpressions(CommonExpressions.inlined)
+    // After the columns of the output, whose conflict with _change_type says the same.
+    CheckKeep.operations(spec, table.output)
     spec.output match {
       case Output.Describe =>
         KeepDescriber.of(spec, if (resolved.keysInText > 0) Nil else partitionBy, time)
