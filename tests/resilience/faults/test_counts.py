@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.resilience.faults.answers import Verdict
-from tests.resilience.faults.counts import FULL, FaultCounts
-from tests.resilience.faults.kinds import KINDS, Struck
+from tests.resilience.faults.counts import FULL, SOME, FaultCounts
+from tests.resilience.faults.kinds import IN_REAL_TIME, KINDS, Struck
 from tests.resilience.faults.report import table
 from tests.support.transports import same_on_connect
 
@@ -58,6 +58,17 @@ def test_a_full_campaign_moves_the_clock_under_a_window_by_batch_time() -> None:
         struck(counts, kind.name, FULL)
     counts.clock_moved(by_batch_time=False)
     assert not counts.good
+
+
+@same_on_connect
+def test_some_kills_in_real_time_include_one_within_a_batch() -> None:
+    counts = FaultCounts(1, 60.0)
+    struck(counts, IN_REAL_TIME, SOME - 1, acted=False)
+    assert counts.good
+    struck(counts, IN_REAL_TIME, 1, acted=False)
+    assert counts.shortfalls == ["no query was killed within a batch of real-time mode"]
+    struck(counts, IN_REAL_TIME, 1)
+    assert counts.good
 
 
 @same_on_connect
