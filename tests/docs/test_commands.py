@@ -116,8 +116,13 @@ def runs(words: list[str]) -> bool:
     return cheap and not any("$" in word for word in words)
 
 
+def is_python(program: str) -> bool:
+    """Return true for the Python of any environment, such as that of another release of Spark."""
+    return Path(program).name == "python"
+
+
 def is_checked(words: list[str]) -> bool:
-    return runs(words) or words[0] in ("make", "./sbt", ".venv/bin/python", "python")
+    return runs(words) or words[0] in ("make", "./sbt") or is_python(words[0])
 
 
 def is_of_sbt(block: Block) -> bool:
@@ -207,7 +212,7 @@ def test_commands_that_take_long_name_what_exists() -> None:
             for word in rest:
                 if not word.startswith("-D"):
                     assert word in aliases or suites_exist(word), words
-        elif program == ".venv/bin/python" or (program == "python" and not runs(words)):
+        elif is_python(program) and not runs(words):
             assert options_exist(rest), words
         else:
             continue
@@ -228,13 +233,14 @@ def suites_exist(task: str) -> bool:
 
 
 def options_exist(words: list[str]) -> bool:
-    """Return true if the files exist, and a script declares its options."""
-    if words[0] == "-m":
+    """Return true if the files exist, and the script or module declares its options."""
+    if words[:2] in (["-m", "pytest"], ["-m", "winops"]):
         files = [word for word in words[2:] if word.startswith(("tests/", "benchmarks/"))]
-        return words[1] in ("pytest", "winops") and all((ROOT / file).exists() for file in files)
-    script = ROOT / words[0]
+        return all((ROOT / file).exists() for file in files)
+    module = words[0] == "-m"
+    script = ROOT / (f"{words[1].replace('.', '/')}.py" if module else words[0])
     source = script.read_text() if script.exists() else ""
-    options = [word for word in words[1:] if word.startswith("--") and word != "--help"]
+    options = [word for word in words if word.startswith("--") and word != "--help"]
     return bool(source) and all(f'"{option}"' in source for option in options)
 
 
