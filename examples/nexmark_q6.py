@@ -17,12 +17,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
-import pandas as pd
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from nexmark_lib.model import Model
 from nexmark_lib.winners import sold
+from stream_lib.arrival import and_a_late_end
 from stream_lib.files import read_stream, write_files
 from stream_lib.program import arguments, report, run
 from stream_lib.sessions import SCRATCH, session
@@ -34,13 +34,6 @@ SELECT auction, seller, expires, winner, final, avg(final) OVER (
   ROWS BETWEEN 9 PRECEDING AND CURRENT ROW) AS average
 FROM closed
 """
-
-
-def and_a_late_end(rows: pd.DataFrame, time: str) -> pd.DataFrame:
-    """Repeat the last row an hour later, with no auction's number, so that all others close."""
-    end = rows.tail(1).assign(auction=-1)
-    end[time] += pd.Timedelta(hours=1)
-    return pd.concat([rows, end], ignore_index=True)
 
 
 def winning(auctions: DataFrame, bids: DataFrame, longest_millis: int) -> DataFrame:
@@ -81,8 +74,9 @@ def main() -> int:
     auctions, bids = model.auctions(0, args.rows), model.bids(0, args.rows)
     with TemporaryDirectory(prefix="winops-nexmark-") as work:
         folder = Path(work)
-        write_files(and_a_late_end(auctions, "expires"), args.files, folder / "auctions")
-        write_files(and_a_late_end(bids, "at"), args.files, folder / "bids")
+        offers = and_a_late_end(auctions, "expires", auction=-1)
+        write_files(offers, args.files, folder / "auctions")
+        write_files(and_a_late_end(bids, "at", auction=-1), args.files, folder / "bids")
         spark = session("Nexmark q6", settings=SCRATCH)
         closed = winning(
             read_stream(spark, folder / "auctions"),

@@ -58,6 +58,11 @@ test-history: ## 300 random queries over streams that start with a table and fai
 test-over: ## 2,200 random window functions over streams in 110 runs, and the queries of Spark's own tests
 	SBT_OPTS=-Dover=110 ./sbt "spark/testOnly winops.spark.over.OverPropertySuite winops.spark.over.SparkQueriesSuite"
 
+.PHONY: test-lookups
+test-lookups: $(VENV) $(JARS) ## 2,000 random cases of each lookup and as-of join, beside lists, DuckDB, pandas, and tables beside streams
+	WINOPS_TRANSPORT=classic WINOPS_LOOKUPS=2000 $(PY) -m pytest tests/semantics/test_lookups.py \
+		tests/semantics/test_lookup_oracles.py tests/streaming/test_lookups.py
+
 .PHONY: test-giant
 test-giant: ## a group of ten million rows, as a table and as a stream
 	SBT_OPTS=-Dgiant=10000000 ./sbt "spark/testOnly winops.spark.execution.GiantGroupSuite"

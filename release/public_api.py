@@ -32,6 +32,11 @@ _CONDITIONS = _JVM / "resources" / "error" / "winops-error-conditions.json"
 _DIALECTS = _SPARK / "analysis" / "Dialects.scala"
 # Only winops itself calls them.
 _INTERNAL_FUNCTIONS = {"winops_sample", "winops_warnings"}
+# The files with the names of the arguments, of functions that have a file for them.
+_ARGUMENTS = {
+    "with_history": "HistoryArguments.scala",
+    "asof_join": "AsOfArguments.scala",
+}
 
 
 def lines() -> list[str]:
@@ -134,9 +139,9 @@ def _functions() -> Iterator[str]:
         named = re.search(r"new StateArguments\(Seq\((.*?)\)", text)
         if found[1] == "keep":
             names = arguments
-        elif found[1] == "with_history":
+        elif found[1] in _ARGUMENTS:
             names = _strings(
-                (_SPARK / "analysis" / "HistoryArguments.scala").read_text(), "val Names"
+                (_SPARK / "analysis" / _ARGUMENTS[found[1]]).read_text(), "val Names"
             )
         else:
             names = re.findall(r'"(\w+)"', named[1]) if named else []

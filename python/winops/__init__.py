@@ -16,6 +16,7 @@ Examples
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from winops._as_of import asof_join
 from winops._dialects import WindowPolicy, apama, esper, spl
 from winops._history import with_history
 from winops._keep import keep
@@ -40,6 +41,7 @@ __all__ = [
     "Timeline",
     "WindowPolicy",
     "apama",
+    "asof_join",
     "configure",
     "doctor",
     "esper",

@@ -87,6 +87,23 @@ def names(argument: str, value: object) -> tuple[str, ...]:
     return _not_empty(argument, tuple(given))
 
 
+def pairs(argument: str, value: object) -> dict[str, str]:
+    """Read pairs of column names: a dict, or names that both sides have; empty if omitted."""
+    if not isinstance(value, Mapping):
+        return {name: name for name in names(argument, value)}
+    given = {**value}
+    if not all(isinstance(name, str) for pair in given.items() for name in pair):
+        raise wrong_type(
+            f"{argument}= takes the name of a column, a list of names, or a dict of names of the "
+            "window's columns and names of the other rows' columns."
+        )
+    if not given:
+        raise wrong_value(
+            f"{argument}= is an empty dict. Name one or more columns, or leave the argument out."
+        )
+    return given
+
+
 def grouping(value: Sequence[object]) -> tuple[str, ...]:
     """Read the columns of ``groupBy``: names, or one list of names, as in PySpark."""
     is_list = len(value) == 1 and isinstance(value[0], list | tuple)
@@ -193,6 +210,13 @@ def interval(argument: str, value: object) -> str:
         (value.microseconds, "microseconds"),
     )
     return " ".join(f"{number} {unit}" for number, unit in parts if number)
+
+
+def tolerance(argument: str, value: object) -> str:
+    """Read an interval that may be 0; a `timedelta` is converted to text."""
+    if value == timedelta(0):
+        return "0 seconds"
+    return interval(argument, value)
 
 
 def columns(argument: str, value: Sequence[object]) -> tuple[Column, ...]:

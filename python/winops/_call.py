@@ -12,7 +12,20 @@ from pyspark.sql import functions as F
 from winops._literals import Value, array, literal, struct
 from winops._policy import Policy
 
-Output = Literal["changes", "rows", "snapshots", "events", "agg", "withColumns", "describe"]
+Output = Literal[
+    "changes", "rows", "snapshots", "events", "agg", "withColumns", "lookup", "describe"
+]
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """The rows that look windows up.
+
+    `on` maps columns of the group key to columns of `rows`.
+    """
+
+    rows: DataFrame
+    on: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -37,11 +50,13 @@ class Call:
         aggregates: DataFrame | None = None,
         of_windows: Mapping[str, str] | None = None,
         more: Mapping[str, int | str] | None = None,
+        lookup: Lookup | None = None,
     ) -> DataFrame:
         """Apply the operator to the rows of `df`; an invalid call raises an error here.
 
         `aggregates` is a query over `df` that holds the aggregates to compute and is never run.
-        `of_windows` maps each of its columns to one of several windows.
+        `of_windows` maps each of its columns to one of several windows. `lookup` has the rows
+        that look the windows up.
         """
         names = tuple(key for key in self.order_by if isinstance(key, str))
         is_text = len(names) == len(self.order_by)
@@ -58,6 +73,11 @@ class Call:
         if of_windows is not None:
             arguments.append(f"of_windows => {struct(of_windows)}")
         tables: dict[str, Any] = {"df": df}
+        if lookup is not None:
+            arguments.append("lookup => TABLE({lookup})")
+            tables["lookup"] = lookup.rows
+            if lookup.on:
+                arguments.append(f"lookup_on => {struct(lookup.on)}")
         if aggregates is not None:
             arguments.append("aggregates => TABLE({aggregates})")
             tables["aggregates"] = aggregates

@@ -1,4 +1,4 @@
-"""The result of :func:`winops.keep`: changes, rows, aggregates, snapshots and events."""
+"""The result of :func:`winops.keep`: changes, rows, aggregates, lookups, snapshots and events."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType
 
 from winops import _arguments as arguments
-from winops._call import Call
-from winops._errors import wrong_value
+from winops._call import Call, Lookup
+from winops._errors import wrong_type, wrong_value
 
 if TYPE_CHECKING:
     from winops._tools.timeline import Timeline
 
 _MODES = ("all", "latest", "changes")
+_HOW = ("left", "inner")
 # The columns that changes have beside those of their rows. A column of a row may have any other
 # name, also one that begins in the same way.
 CHANGE_COLUMNS = frozenset(
@@ -374,6 +375,159 @@ class Kept:
         query = rows.agg(*(column.alias(name) for name, column in named.items()))
         return self._call.over(self._df, "withColumns", query, of_windows)
 
+    def lookup(
+        self,
+        other: DataFrame,
+        columns: Mapping[str, Column] | Mapping[str, tuple[str, Column]] | None = None,
+        *,
+        on: arguments.Names | Mapping[str, str] | None = None,
+        time: str | None = None,
+        before: bool = False,
+        how: Literal["left", "inner"] = "left",
+        contents: str | None = None,
+        max_rows: int | None = None,
+    ) -> DataFrame:
+        """Return each row of another DataFrame, with aggregates of a window as of its time.
+
+        A row looks up the window of its group: it reads what the window holds after the rows with
+        a time up to its own, and does not enter. The result over tables is a training set, and
+        that over streams has the same rows. The windows need ``time=`` of :func:`winops.keep`, or
+        a stream that applies rows as they arrive. Supports Spark Connect.
+
+        Parameters
+        ----------
+        other : DataFrame
+            The rows that look up: a table if the windows are over a table, otherwise a stream.
+        columns : dict, optional
+            Names, and aggregates of the window contents, such as ``{"mean": F.avg("price")}``.
+            With several windows, each value is a pair of a window's name and an aggregate. It may
+            be omitted with `contents`.
+        on : str, list of str, or dict, optional
+            The columns of `other` for the columns of the group key: names that both have, or a
+            dict of names in the windows and names in `other`. By default, they have the same
+            names.
+        time : str, optional
+            The time column of `other`, of the type of the windows' time column; by default the
+            column with its name. On a stream it needs ``withWatermark``.
+        before : bool, default False
+            True reads the window before the rows with the same time, as a feature needs that must
+            not see its own event.
+        how : {"left", "inner"}, default "left"
+            The treatment of a row whose window is empty or whose group is unknown: ``left`` emits
+            it with the aggregates of no rows, such as NULL and a count of 0; ``inner`` omits it.
+        contents : str, optional
+            The name of a column with the rows of the window: an array of structs with the
+            columns of the windows' input, oldest row first. Only with one window.
+        max_rows : int, optional
+            The maximum number of rows in this array, 100,000 by default.
+
+        Returns
+        -------
+        DataFrame
+            The columns of `other`, the aggregates in the order of `columns`, and `contents`. Each
+            row of `other` occurs once, unless `how` omits it or it is late. With
+            ``late="emit"`` of :func:`winops.keep` a column ``_change_reason`` follows: ``late``
+            or ``time missing`` for a row that has read nothing, and NULL for other rows.
+
+        Raises
+        ------
+        PySparkTypeError, PySparkValueError
+            ``WINOPS_ARGUMENT``: an argument or a combination of arguments is invalid.
+        AnalysisException
+            ``WINOPS_LOOKUP``: one of the two inputs is a stream and the other one a table, the
+            groups of the windows depend on each other, a table has no time, or a column of the
+            group key or the time does not fit; ``WINOPS_AGGREGATES``, as in
+            :meth:`agg`; ``WINOPS_COLUMN_CONFLICT``: a result has the name of a column of `other`;
+            ``WINOPS_WATERMARK_REQUIRED``: the time of a stream has no watermark.
+        SparkRuntimeException
+            ``WINOPS_CONTENT_SIZE``: a window holds more than `max_rows` rows;
+            ``WINOPS_NULL_TIME``: a row has no time, without ``on_null_time="drop"``.
+
+        See Also
+        --------
+        winops.asof_join : Joins a row with one row, the nearest in time.
+
+        Examples
+        --------
+        >>> from pyspark.sql import functions as F
+        >>> from winops import keep
+        >>> trades = spark.createDataFrame(
+        ...     [(1, "A", 5.0), (2, "A", 7.0), (4, "A", 6.0)],
+        ...     "sec long, symbol string, price double",
+        ... ).selectExpr("timestamp_seconds(sec) AS ts", "symbol", "price")
+        >>> orders = spark.createDataFrame(
+        ...     [(1, "A", 3), (2, "B", 3), (3, "A", 4)], "id long, symbol string, sec long"
+        ... ).selectExpr("id", "symbol", "timestamp_seconds(sec) AS placed")
+        >>> kept = keep(trades, "KEEP 2 ROWS PER (symbol)", time="ts")
+        >>> features = {"mean": F.avg("price"), "n": F.count("*")}
+        >>> kept.lookup(orders, features, time="placed").drop("placed").orderBy("id").show()
+        +---+------+----+---+
+        | id|symbol|mean|  n|
+        +---+------+----+---+
+        |  1|     A| 6.0|  2|
+        |  2|     B|NULL|  0|
+        |  3|     A| 6.5|  2|
+        +---+------+----+---+
+        <BLANKLINE>
+
+        Without the trades of the order's own time, and without orders of an unknown symbol:
+
+        >>> seen = kept.lookup(orders, features, time="placed", before=True, how="inner")
+        >>> [(row.id, row.mean) for row in seen.orderBy("id").collect()]
+        [(1, 6.0), (3, 6.0)]
+
+        Several windows, in one pass:
+
+        >>> windows = {"last": "KEEP 1 ROW", "all": "KEEP ALL"}
+        >>> kept = keep(trades, windows, per="symbol", time="ts")
+        >>> prices = kept.lookup(
+        ...     orders,
+        ...     {"price": ("last", F.last("price")), "mean": ("all", F.avg("price"))},
+        ...     time="placed",
+        ... )
+        >>> [(row.id, row.price, row.mean) for row in prices.orderBy("id").collect()]
+        [(1, 7.0, 6.0), (2, None, None), (3, 6.0, 6.0)]
+        """
+        if not isinstance(other, DataFrame):
+            raise wrong_type(f"lookup takes a DataFrame, not {type(other).__name__}.")
+        named, of_windows = self._looked_up({} if columns is None else columns, contents)
+        query = (
+            self._df.agg(*(column.alias(name) for name, column in named.items()))
+            if named
+            else None
+        )
+        more: dict[str, int | str] = {"lookup_how": arguments.choice("how", how, _HOW)}
+        if time is not None:
+            more["lookup_time"] = arguments.text("time", time, "the name of a column")
+        if arguments.flag("before", before):
+            more["lookup_before"] = True
+        if contents is not None:
+            more["lookup_contents"] = arguments.text("contents", contents, "a name for a column")
+        return self._call.over(
+            self._df,
+            "lookup",
+            query,
+            of_windows,
+            {**more, **_max_content(max_rows)},
+            Lookup(other, arguments.pairs("on", on)),
+        )
+
+    def _looked_up(
+        self, columns: object, contents: str | None
+    ) -> tuple[dict[str, Column], dict[str, str] | None]:
+        """Read the columns of a lookup, and the window of each if there are several."""
+        windows = self._call.policy.windows
+        if windows and contents is not None:
+            raise wrong_value(
+                "contents= supports one window, but this keep has several: "
+                f"{', '.join(windows)}. Write F.collect_list as an aggregate of one of them."
+            )
+        if windows:
+            return arguments.columns_of_windows("lookup", columns, windows)
+        if columns == {} and contents is not None:
+            return {}, None
+        return arguments.named_columns("lookup", columns), None
+
     def snapshots(self, *, max_rows: int | None = None) -> DataFrame:
         """Return the window contents each time that they change or are reported.
 
@@ -541,8 +695,8 @@ class Kept:
         if self._call.policy.windows:
             raise wrong_value(
                 f"{method}() supports one window, but this keep has several: "
-                f"{', '.join(self._call.policy.windows)}. Use changes() or withColumns(), or a "
-                "keep with one window."
+                f"{', '.join(self._call.policy.windows)}. Use changes(), withColumns() or "
+                "lookup(), or a keep with one window."
             )
 
     def _of_type(self, change: str) -> DataFrame:

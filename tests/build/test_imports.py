@@ -14,6 +14,7 @@ import winops
 SHIM = {
     "winops",
     "winops._arguments",
+    "winops._as_of",
     "winops._call",
     "winops._dialects",
     "winops._errors",

@@ -133,3 +133,19 @@ def test_deletes_are_timed_in_windows_of_few_and_of_many_rows(tmp_path: Path) ->
     [taken] = json.loads((tmp_path / "deletes.json").read_text())["rounds"]
     assert list(taken) == ["100", "3000"]
     assert all(each["bytes_written"] > 0 for each in taken.values())
+
+
+@pytest.mark.longer
+@on_classic_spark
+def test_lookups_are_compared_with_other_queries(tmp_path: Path) -> None:
+    output = output_of(
+        SCRIPTS / "lookups.py",
+        *("--events", "0.003", "--labels", "0.0006", "--keys", "20", "--rounds", "1"),
+        *("--batch", "300", "--batches", "2"),
+        *("--data", str(tmp_path / "data"), "--out", str(tmp_path)),
+    )
+    assert (tmp_path / "lookups.md").read_text() in output
+    rounds = json.loads((tmp_path / "lookups.json").read_text())["rounds"]
+    assert list(rounds) == ["training", "one-row", "stream"]
+    assert all(each > 0 for [times] in rounds.values() for each in times.values())
+    assert "| stream | lookup on streams | withColumns |" in output

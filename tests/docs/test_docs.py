@@ -257,6 +257,12 @@ def test_every_restart_rule_has_tests_that_exist() -> None:
                 assert text in scala_tests(source.read_text()), rule
 
 
+def test_rules_of_lookups_have_consecutive_numbers() -> None:
+    page = (ROOT / "docs" / "lookup-rules.md").read_text()
+    rules = re.findall(r"^\* \*\*(\w+-\d+)\*\*", page, re.MULTILINE)
+    assert rules == [f"LU-{n}" for n in range(1, 17)] + [f"AJ-{n}" for n in range(1, 7)]
+
+
 def test_everything_public_is_documented() -> None:
     for name in winops.__all__:
         thing = getattr(winops, name)

@@ -27,7 +27,9 @@ pytestmark = [on_classic_spark, pytest.mark.built]
         ("rolling_vwap", 3_000),
         ("card_velocity", 1_500),
         ("device_offline", 3_000),
+        ("flight_features", 3_000),
         ("nexmark_q6", 15_000),
+        ("nexmark_q9", 15_000),
         ("nexmark_q19", 15_000),
     ],
 )

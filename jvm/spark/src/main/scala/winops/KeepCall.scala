@@ -60,11 +60,14 @@ private[winops] final class KeepCall(
     *   a query over `rows` with the aggregates to compute, which is never run
     * @param more
     *   further arguments by their names in SQL
+    * @param other
+    *   the rows that look the windows up
     */
   def over(
       output: Output,
       aggregates: Option[DataFrame] = None,
-      more: Seq[(String, Any)] = Nil): DataFrame = {
+      more: Seq[(String, Any)] = Nil,
+      other: Option[Dataset[_]] = None): DataFrame = {
     val table = FunctionTableSubqueryArgumentExpression(
       Datasets.planOf(df),
       partitionByExpressions = per,
@@ -75,17 +78,17 @@ private[winops] final class KeepCall(
       } ++
       Option.when(keywords.params.nonEmpty)("params" -> keywords.params) ++
       more :+ ("output" -> output.name)
-    val query = aggregates.map { df =>
+    def tables(name: String, passed: Option[Dataset[_]]) = passed.map { rows =>
       NamedArgumentExpression(
-        "aggregates",
-        FunctionTableSubqueryArgumentExpression(Datasets.planOf(df)))
+        name,
+        FunctionTableSubqueryArgumentExpression(Datasets.planOf(rows)))
     }
     Datasets.ofFunction(
       df.sparkSession,
       KeepFunction.Name,
       (table +: named.map { case (name, value) =>
         NamedArgumentExpression(name, literal(name, value))
-      }) ++ query)
+      }) ++ tables("aggregates", aggregates) ++ tables("lookup", other))
   }
 
   /** Logs a warning if the group key contains the primary key that is given as an option. */

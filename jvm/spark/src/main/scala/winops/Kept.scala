@@ -5,13 +5,13 @@ import java.{util => ju}
 import scala.annotation.varargs
 import scala.jdk.CollectionConverters._
 
-import org.apache.spark.sql.{Column, DataFrame}
+import org.apache.spark.sql.{Column, DataFrame, Dataset}
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.{DataType, MapType, VariantType}
 import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.Output
+import winops.spark.plan.{KeepSpec, Output}
 
 /** The windows that a policy defines over a Dataset, with a method for each output.
   *
@@ -273,6 +273,96 @@ final class Kept private[winops] (call: KeepCall) {
     */
   def withColumns(columns: ju.Map[String, Column], windows: ju.Map[String, String]): DataFrame =
     withColumns(columns.asScala.toSeq, windows.asScala.toSeq)
+
+  /** Each row of another Dataset once, with aggregates of its group's window contents as of the
+    * time of the row.
+    *
+    * The row reads the window after the rows of the window up to its time, its own time included,
+    * and does not enter it. Rows without a group, or whose window is empty, have the aggregates
+    * of no rows. The windows need `time`; over streams, the rows of both wait for the watermark.
+    * The same call over tables has the same rows.
+    *
+    * {{{
+    * import org.apache.spark.sql.functions._
+    *
+    * import winops.keep
+    *
+    * val timed = trades.withColumn("ts", timestamp_seconds(col("seq")))
+    * val orders = timed.where("seq > 2").selectExpr("seq AS id", "symbol", "ts AS placed")
+    * val kept = keep(timed, rows = 2, per = "symbol", time = "ts")
+    * val asOf = kept.lookup(orders, Map("mean" -> avg("price")), time = "placed")
+    * asOf.drop("placed").orderBy("id").show()
+    * // +---+------+----+
+    * // | id|symbol|mean|
+    * // +---+------+----+
+    * // |  3|     A| 5.5|
+    * // |  4|     A| 5.0|
+    * // +---+------+----+
+    * }}}
+    *
+    * Fails with `WINOPS_LOOKUP` if one of the two is a stream and the other one a table, if the
+    * groups of the window depend on each other, and if the columns do not fit.
+    *
+    * @param other
+    *   the rows that look up
+    * @param columns
+    *   names, and expressions over aggregates of the window contents
+    * @param on
+    *   for columns of the group key, the columns of `other`; by default those of the same name
+    * @param time
+    *   the time column of `other`; by default that with the name of `keep`'s time column
+    * @param before
+    *   true to read the window before the rows of the row's own time
+    * @param how
+    *   `left`, or `inner` to omit rows whose windows are empty
+    * @param contents
+    *   the name of a column with the rows of the window, as an array of structs; no such column
+    *   by default
+    * @param maxRows
+    *   the maximum number of rows in that array
+    * @param windows
+    *   with several windows, the window of each of the names in `columns`
+    */
+  def lookup(
+      other: Dataset[_],
+      columns: Map[String, Column],
+      on: Map[String, String] = Map.empty,
+      time: String = null,
+      before: Boolean = false,
+      how: String = "left",
+      contents: String = null,
+      maxRows: Long = KeepSpec.DefaultMaxContent,
+      windows: Map[String, String] = Map.empty): DataFrame = {
+    val named = columns.toSeq.map { case (name, column) => column.as(name) }
+    val query = named.headOption.map(first => call.rows.agg(first, named.tail: _*))
+    val passed = Seq[Option[(String, Any)]](
+      Option.when(on.nonEmpty)("lookup_on" -> on.toSeq),
+      Option(time).map("lookup_time" -> _),
+      Option.when(before)("lookup_before" -> true),
+      Some("lookup_how" -> how),
+      Option(contents).map("lookup_contents" -> _),
+      Option.when(windows.nonEmpty)("of_windows" -> windows.toSeq))
+    call.over(Output.Lookup, query, passed.flatten ++ atMost(maxRows), Some(other))
+  }
+
+  /** Each row of another Dataset once, with aggregates of its group's window contents as of its
+    * time.
+    *
+    * @param other
+    *   the rows that look up
+    * @param columns
+    *   names, and expressions over aggregates of the window contents
+    * @param on
+    *   for columns of the group key, the columns of `other`; by default those of the same name
+    * @param time
+    *   the time column of `other`
+    */
+  def lookup(
+      other: Dataset[_],
+      columns: ju.Map[String, Column],
+      on: ju.Map[String, String],
+      time: String): DataFrame =
+    lookup(other, columns.asScala.toMap, on.asScala.toMap, time)
 
   /** The window contents each time that they change or are reported, at most 100,000 rows.
     *

@@ -83,6 +83,16 @@ object Winops {
       until: Timestamp): DataFrame =
     winops.withHistory(stream, table, emit, until)
 
+  /** Joins each row with the newest row of another Dataset that is not behind in time.
+    *
+    * @param on
+    *   the time column of both
+    * @param by
+    *   the columns of both that are equal
+    */
+  def asofJoin(left: Dataset[_], right: Dataset[_], on: String, by: ju.List[String]): DataFrame =
+    winops.asofJoin(left, right, on, by = by.asScala.toSeq)
+
   /** The rows that the windows of a query hold after its last committed micro-batch. */
   def readState(spark: SparkSession, checkpoint: String): DataFrame =
     winops.readState(spark, checkpoint)

@@ -248,6 +248,82 @@ package object winops {
       until: Timestamp = null): DataFrame =
     new HistoryCall(stream, table, emit, Option(until)).rows
 
+  /** Joins each row of one Dataset with the row of another one that is the nearest in time, with
+    * the words of `merge_asof` of pandas.
+    *
+    * Both are tables, or both are streams with a watermark on their time columns. Rows without a
+    * match have NULL in the columns of the right side. A NULL key matches nothing. Of several
+    * rows of the right side at one time, the last one in the order of their source matches. With
+    * `nearest`, rows of one time behind that of the left row have no order among each other.
+    *
+    * {{{
+    * import org.apache.spark.sql.functions._
+    *
+    * import winops.asofJoin
+    *
+    * val timed = trades.withColumn("ts", timestamp_seconds(col("seq")))
+    * val orders = timed.where("seq > 2").selectExpr("seq AS id", "symbol", "ts")
+    * val quotes = timed.where("seq < 4").select("symbol", "price", "ts")
+    * val found = asofJoin(orders, quotes, on = "ts", by = Seq("symbol"))
+    * found.drop("ts").orderBy("id").show()
+    * // +---+------+-----+
+    * // | id|symbol|price|
+    * // +---+------+-----+
+    * // |  3|     A|  6.0|
+    * // |  4|     A|  6.0|
+    * // +---+------+-----+
+    * }}}
+    *
+    * Fails with `WINOPS_ASOF_JOIN` if one of the two is a stream and the other one a table, and
+    * over streams with another direction than `backward` and without a tolerance. With a
+    * tolerance, rows wait for as long, so that their time has no watermark in the result.
+    *
+    * @param on
+    *   the time column of both, which the result has once; otherwise `leftOn` and `rightOn`
+    * @param by
+    *   the columns of both that are equal, which the result has once; otherwise `leftBy` and
+    *   `rightBy`
+    * @param direction
+    *   `backward`, the default: the newest row that is not behind; `forward`: the first row that
+    *   is not before; `nearest`: the nearer of these
+    * @param tolerance
+    *   the maximum distance of the times; none by default
+    * @param allowExactMatches
+    *   false if a row of the same time does not match
+    * @param how
+    *   `left`, the default, or `inner` to omit rows without a match
+    * @param suffixes
+    *   what is appended to the names of other columns that both have
+    */
+  def asofJoin(
+      left: Dataset[_],
+      right: Dataset[_],
+      on: String = null,
+      leftOn: String = null,
+      rightOn: String = null,
+      by: Seq[String] = null,
+      leftBy: Seq[String] = null,
+      rightBy: Seq[String] = null,
+      direction: String = "backward",
+      tolerance: Interval = null,
+      allowExactMatches: Boolean = true,
+      how: String = "left",
+      suffixes: (String, String) = ("_x", "_y")): DataFrame = {
+    val options = Seq[(String, Any)](
+      "on" -> on,
+      "left_on" -> leftOn,
+      "right_on" -> rightOn,
+      "by" -> by,
+      "left_by" -> leftBy,
+      "right_by" -> rightBy,
+      "direction" -> direction,
+      "tolerance" -> Option(tolerance).map(_.text).orNull,
+      "allow_exact_matches" -> allowExactMatches,
+      "how" -> how,
+      "suffixes" -> Seq(suffixes._1, suffixes._2))
+    new AsOfCall(left, right, options.filter(_._2 != null)).rows
+  }
+
   /** Reads the rows that the windows of a query hold, from the query's checkpoint.
     *
     * The query may be running, stopped or deleted, and the folder is not changed. The columns of

@@ -57,6 +57,15 @@ final class DrivenGroup(
     drain()
   }
 
+  /** Asks the window at an instant, and returns the changes up to then and the contents. */
+  def ask(stamp: Long): (Seq[ObservedChange], Seq[Int]) = {
+    machine.advance(machine.clock.arrivalAt(stamp))
+    val emitted = drain()
+    val held = content
+    machine.ask()
+    (emitted, held)
+  }
+
   def isAlive: Boolean = machine.clock.isAlive
   def nextDue: Long = machine.nextDue
   def now: Long = machine.clock.now

@@ -24,7 +24,8 @@ final class RefusedVersion {
     "winops_repartition",
     "winops_forget",
     "winops_restart_plan",
-    "with_history"
+    "with_history",
+    "asof_join"
   };
 
   private RefusedVersion() {}

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.expressions.{Expression, ExpressionInfo}
 import org.apache.spark.sql.winops.checkpoint.ResolveRestartPlan
 
-import winops.spark.analysis.{CheckStreamStart, HoistHistory, ResolveKeep}
+import winops.spark.analysis.{CheckStreamStart, HoistHistory, ResolveAsOf, ResolveKeep}
 import winops.spark.execution.StreamReporter
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.{CheckRangeFrames, ResolveOver}
@@ -25,6 +25,7 @@ private[spark] object Registration {
       described(ForgetFunction.Name, ForgetFunction, ForgetFunction.Usage))
     extensions.injectTableFunction(
       described(HistoryFunction.Name, HistoryFunction, HistoryFunction.Usage))
+    extensions.injectTableFunction(described(AsOfFunction.Name, AsOfFunction, AsOfFunction.Usage))
     extensions.injectTableFunction(
       described(RestartPlanFunction.Name, RestartPlanFunction, RestartPlanFunction.Usage))
     extensions.injectFunction(
@@ -35,6 +36,7 @@ private[spark] object Registration {
       described(SampleFunction.Name, SampleFunction, SampleFunction.Usage))
     extensions.injectResolutionRule(_ => ResolveKeep)
     extensions.injectPostHocResolutionRule(_ => CheckRangeFrames)
+    extensions.injectPostHocResolutionRule(_ => ResolveAsOf)
     extensions.injectPostHocResolutionRule(_ => ResolveOver)
     extensions.injectPostHocResolutionRule(_ => ColumnsOfInput)
     extensions.injectPostHocResolutionRule(_ => HoistHistory)

@@ -7,6 +7,7 @@ import static org.apache.spark.sql.functions.max;
 
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
@@ -72,6 +73,12 @@ public final class JavaCalls {
     outputs.put("withColumns", kept.withColumns(columns));
     outputs.put("withColumn", kept.withColumn("mean", avg("n")));
     outputs.put("snapshots", kept.snapshots(10));
+    Dataset<Row> asking = rows.select("k", "ts");
+    outputs.put(
+        "lookup",
+        Winops.keep(rows, "KEEP 2 ROWS", Winops.options().orderBy("n").per("k").time("ts"))
+            .lookup(asking, columns, Map.of("k", "k"), "ts"));
+    outputs.put("asofJoin", Winops.asofJoin(asking, rows, "ts", List.of("k")));
     KeepOptions order = Winops.options().orderBy("n");
     Map<String, String> ofWindows = Map.of("mean", "last");
     outputs.put("windows", Winops.keep(rows, windows, order).withColumns(columns, ofWindows));

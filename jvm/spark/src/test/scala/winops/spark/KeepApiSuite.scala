@@ -308,7 +308,11 @@ class KeepApiSuite extends KeepStreamTest {
       "groupBy of columns" -> kept.groupBy("k").agg(count("*")),
       "withColumns" -> kept.withColumn("mean", avg("n")),
       "withColumn" -> kept.withColumns(Map("mean" -> avg("n"))),
-      "snapshots" -> kept.snapshots(10))
+      "snapshots" -> kept.snapshots(10),
+      "lookup" -> winops
+        .keep(rows, "KEEP 2 ROWS", per = "k", orderBy = "n", time = "ts")
+        .lookup(rows.select("k", "ts"), Map("mean" -> avg("n"))),
+      "asofJoin" -> winops.asofJoin(rows.select("k", "ts"), rows, on = "ts", by = Seq("k")))
     expected.foreach { case (name, df) => assert(texts(outputs(name)) == texts(df), name) }
     val means =
       Seq("windows", "windows of Esper").map(outputs(_).select("mean").as[Double].collect())

@@ -165,6 +165,14 @@ final class Machine(
     comesIn
   }
 
+  /** Ends the reading of the windows for a row that does not enter, at the instant of the last
+    * [[advance]]. The row is no arrival: it takes no step, and the group may be forgotten for its
+    * silence.
+    */
+  def ask(): Unit =
+    // A group without rows is not stored, so no later row may depend on this row's time.
+    if (!clock.isAlive) clock.clear()
+
   /** Begins the step of changes that are no effect of a row or a timer. */
   def beginCorrection(): Unit = changes.beginStep(clock.now)
 

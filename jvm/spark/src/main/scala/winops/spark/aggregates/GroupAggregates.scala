@@ -176,6 +176,9 @@ final class GroupAggregates(
       last
     }
 
+  /** Returns true if no row is in the window; only without `by`. */
+  def isEmpty: Boolean = summary.isEmpty
+
   /** Visits the rows in the window in the order of their insertion. */
   def foreach(visit: Long => Unit): Unit = summary.foreach(visit)
 

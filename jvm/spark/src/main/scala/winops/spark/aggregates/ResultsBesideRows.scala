@@ -41,6 +41,11 @@ private[spark] final class ResultsBesideRows(
       inOrder(all)
     }
 
+  /** Returns the results, which do not depend on a row. The returned row is valid until the next
+    * call.
+    */
+  def now: UnsafeRow = beside(0L)
+
   private def windowOf(result: Expression): Int = result match {
     case OfWindow(window, _) => window
     case _ => 0

@@ -97,6 +97,9 @@ final class Arguments(expressions: Seq[Expression]) {
     WinopsErrors.argument("DUPLICATE", "policy", s"only one of $names")
   }
 
+  /** Returns true if the call has the argument. */
+  def isGiven(name: String): Boolean = byName.contains(name)
+
   /** The text of an argument; `None` if not given. */
   def text(name: String): Option[String] = byName.get(name).map(text(name, _))
 
@@ -113,17 +116,16 @@ final class Arguments(expressions: Seq[Expression]) {
     }
 
   /** The texts of an array, or one text; empty if not given. */
-  def names(name: String): Seq[String] = byName.get(name).toSeq.flatMap { expression =>
-    val found = value(name, expression) match {
-      case (text: UTF8String, _: StringType) => Seq(text.toString)
-      case (array: ArrayData, ArrayType(_: StringType, _)) =>
-        array.toSeq[UTF8String](StringType).filter(_ != null).map(_.toString)
-      case _ => Nil
+  def names(name: String): Seq[String] = byName.get(name).toSeq.flatMap(namesOf(name, _))
+
+  /** Pairs of names: the fields and texts of a struct, or each text of an array with itself;
+    * empty if not given.
+    */
+  def pairs(name: String): Seq[(String, String)] = byName.get(name).toSeq.flatMap { expression =>
+    expression.dataType match {
+      case _: StructType => texts(name).toSeq.flatten
+      case _ => names(name).map(one => one -> one)
     }
-    if (found.isEmpty) {
-      throw WinopsErrors.argument("VALUE", name, "the names of columns, such as ARRAY('id')")
-    }
-    found
   }
 
   /** A whole number above 0; `None` if not given. */
@@ -189,12 +191,7 @@ final class Arguments(expressions: Seq[Expression]) {
   }
 
   /** True or false; `None` if not given. */
-  def flag(name: String): Option[Boolean] = byName.get(name).map { expression =>
-    value(name, expression) match {
-      case (flag: Boolean, BooleanType) => flag
-      case _ => throw WinopsErrors.argument("VALUE", name, "true or false")
-    }
-  }
+  def flag(name: String): Option[Boolean] = byName.get(name).map(flagOf(name, _))
 
   /** The time in milliseconds after which silent groups are removed; `None` if not given. */
   def idleMillis: Option[Long] = text("idle").map { text =>
@@ -270,7 +267,13 @@ object Arguments {
     "row_id",
     "late",
     "corrections",
-    "buffer")
+    "buffer",
+    "lookup",
+    "lookup_on",
+    "lookup_time",
+    "lookup_before",
+    "lookup_how",
+    "lookup_contents")
 
   /** Arguments by other names, such as those that other languages use. */
   private val OtherNames =
@@ -296,6 +299,26 @@ object Arguments {
     value(name, expression) match {
       case (text: UTF8String, _: StringType) => text.toString
       case _ => throw WinopsErrors.argument("VALUE", name, "a string")
+    }
+
+  /** The texts of an array, or one text. */
+  private[spark] def namesOf(name: String, expression: Expression): Seq[String] = {
+    val found = value(name, expression) match {
+      case (text: UTF8String, _: StringType) => Seq(text.toString)
+      case (array: ArrayData, ArrayType(_: StringType, _)) =>
+        array.toSeq[UTF8String](StringType).filter(_ != null).map(_.toString)
+      case _ => Nil
+    }
+    if (found.isEmpty) {
+      throw WinopsErrors.argument("VALUE", name, "the names of columns, such as ARRAY('id')")
+    }
+    found
+  }
+
+  private[spark] def flagOf(name: String, expression: Expression): Boolean =
+    value(name, expression) match {
+      case (flag: Boolean, BooleanType) => flag
+      case _ => throw WinopsErrors.argument("VALUE", name, "true or false")
     }
 
   private[spark] def wholeOf(name: String, expression: Expression): Option[Long] =

@@ -1,6 +1,6 @@
 package winops.spark.analysis
 
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Window}
+import org.apache.spark.sql.catalyst.plans.logical.{AsOfJoin, LogicalPlan, Window}
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.catalyst.streaming.WriteToStreamStatement
 import org.apache.spark.sql.execution.streaming.{AvailableNowTrigger, ContinuousTrigger, RealTimeTrigger}
@@ -25,6 +25,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
       case start: WriteToStreamStatement =>
         if (start.inputQuery.exists(isOfWinops)) CheckWatermarks.single(start.inputQuery)
         checkWindows(start.inputQuery)
+        checkAsOfJoins(start.inputQuery)
       case _ =>
     }
     plan match {
@@ -75,6 +76,14 @@ object CheckStreamStart extends Rule[LogicalPlan] {
       }
       refusal <- ResolveOver.refusal(window, query)
     } throw refusal.error
+  }
+
+  /** Refuses as-of joins that [[ResolveAsOf]] has left to Spark, with the reason. */
+  private def checkAsOfJoins(query: LogicalPlan): Unit = if (OverSettings.isEnabled) {
+    for {
+      join <- query.collect { case join: AsOfJoin if ResolveAsOf.isOverStream(join) => join }
+      refusal <- ResolveAsOf.refusal(join)
+    } throw refusal
   }
 
   /** Refuses another encoding of the state than Spark's rows, which fails in the first task. */

@@ -59,7 +59,11 @@ object KeepDescriber {
             s"$name so far."
       }
     }
-    (policy.describeWith(idle) +: applied.toSeq).mkString(" ")
+    val asked = spec.lookup.map { lookup =>
+      val rows = if (lookup.before) "before the rows of its time" else "as of its time"
+      s"Each row of another input looks the rows of its group up, $rows."
+    }
+    (policy.describeWith(idle) +: (applied ++ asked).toSeq).mkString(" ")
   }
 
   /** The policy with all group keys.

@@ -116,7 +116,10 @@ private[spark] object KeyArguments {
       }
     }
     if (spec.emitsRowIds) checkRowIds(spec, namesRowIds)
-    val emitsOthers = spec.output != Output.Changes && spec.output != Output.Describe
+    val emitsOthers = spec.output match {
+      case Output.Changes | Output.Lookup | Output.Describe => false
+      case _ => true
+    }
     if (spec.emitsRefused && (emitsOthers || spec.isCrossGroup)) {
       val reason =
         if (spec.isCrossGroup) "The groups of this window depend on each other."

@@ -19,7 +19,7 @@ private[spark] object OutputColumns {
       time: Option[Attribute],
       group: Seq[Expression],
       table: LogicalPlan): Seq[Attribute] = spec.output match {
-    case Output.Rows | Output.WithColumns | Output.Describe => Nil
+    case Output.Rows | Output.WithColumns | Output.Lookup | Output.Describe => Nil
     case Output.Agg => resultColumns(spec, time, group)
     case Output.Changes =>
       val columns = (changeColumns(time) ++ identityColumns(spec) ++ windowColumn(spec.policy))
@@ -57,7 +57,17 @@ private[spark] object OutputColumns {
       case (Output.Agg, None) if projected.isDefined =>
         WindowResults.ofContent(ofPolicy(projected.get, spec, group)).redacted
       case (Output.WithColumns, Some(requested)) => WindowResults.besideRows(requested)
-      case (Output.Agg | Output.WithColumns, None) =>
+      case (Output.Lookup, Some(requested)) =>
+        if (requested.by.nonEmpty) {
+          throw WinopsErrors.analysis(
+            "WINOPS_AGGREGATES",
+            "reason" ->
+              ("a lookup has one row of aggregates for each row. Write the aggregates without " +
+                "GROUP BY, and columns of the window within an aggregate such as last(price)"))
+        }
+        WindowResults.ofContent(requested)
+      case (Output.Lookup, None) if spec.emitsContents => WindowResults.none
+      case (Output.Agg | Output.WithColumns | Output.Lookup, None) =>
         throw WinopsErrors.argument(
           "MISSING",
           "aggregates",
@@ -68,7 +78,7 @@ private[spark] object OutputColumns {
         throw WinopsErrors.argument(
           "UNKNOWN",
           "aggregates",
-          "it together with output => 'agg' or 'withColumns'")
+          "it together with output => 'agg', 'withColumns' or 'lookup'")
       case _ => WindowResults.none
     }
   }
@@ -197,7 +207,8 @@ private[spark] object OutputColumns {
     case other => UnqualifiedSql.of(other)
   }
 
-  private def arrayOf(name: String, rows: Seq[Attribute]): Attribute = {
+  /** A column of arrays of rows. */
+  private[analysis] def arrayOf(name: String, rows: Seq[Attribute]): Attribute = {
     val row = StructType(rows.map(c => StructField(c.name, c.dataType, c.nullable)))
     AttributeReference(name, ArrayType(row, containsNull = false), nullable = false)()
   }

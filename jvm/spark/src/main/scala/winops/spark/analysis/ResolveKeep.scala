@@ -43,7 +43,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     * @param definitions
     *   the plans of the WITH clause, by id
     */
-  private def resolve(
+  private[analysis] def resolve(
       call: UnresolvedKeep,
       definitions: Map[Long, CTERelationDef]): LogicalPlan = {
     val arguments = call.arguments
@@ -52,7 +52,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     CheckSupportedPolicy(resolved.policy)
     val filter = expressions.filter.map(RedactingExpression.ofCondition)
     val rows = arguments.afterHistory(call.child)
-    val table = StoredColumns.of(filter.fold(rows)(Filter(_, rows)))
+    val table = stored(filter.fold(rows)(Filter(_, rows)), arguments)
     val order = orderOf(call).map(ColumnsOfInput.in(_, table.output))
     val time = arguments.text("time").map(timeColumn(table, _))
     val punctuation = arguments.text("punct").map(punctuationColumn(table, _))
@@ -85,7 +85,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
         .results(spec, arguments, resolved.projected, group, call.child, table.output),
       spec,
       arguments.texts("of_windows"))
-    val ordered = InSourceOrder.of(table, spec, definitions)
+    val asking = LookupArguments.rowsOf(arguments, spec, table, group, time)
+    val ordered = InSourceOrder.of(asking.fold(table)(_.rows), spec, definitions)
     val keep = Keep(
       spec = spec,
       group = group,
@@ -93,14 +94,19 @@ object ResolveKeep extends Rule[LogicalPlan] {
       time = time,
       punctuation = punctuation,
       expressionsOfRows = expressions.ofRows,
-      end = time.filter(_ => spec.usesTime && !table.isStreaming).map(greatest(_, table)),
-      changeColumns = OutputColumns.of(spec, time, group, table) ++ results.columns,
+      // Behind the last row that looks up, nothing is emitted.
+      end = time
+        .filter(_ => spec.usesTime && !table.isStreaming && asking.isEmpty)
+        .map(greatest(_, table)),
+      changeColumns = asking.fold(OutputColumns.of(spec, time, group, table) ++ results.columns)(
+        LookupArguments.columnsOf(spec, _, results.columns, table)),
       by = results.by,
       results = results.values,
       followsSource = ordered.followsSource,
       sourcePartition = ordered.sourcePartition,
       child = ordered.child,
-      operation = operation).mapExpressions(CommonExpressions.inlined)
+      operation = operation,
+      asking = asking.map(_.asking)).mapExpressions(CommonExpressions.inlined)
     // After the columns of the output, whose conflict with _change_type says the same.
     CheckKeep.operations(spec, table.output)
     spec.output match {
@@ -109,6 +115,12 @@ object ResolveKeep extends Rule[LogicalPlan] {
       case _ => OutputColumns.arranged(keep)
     }
   }
+
+  /** The rows with the columns of stored rows. Rows that look up lack the columns of the windows,
+    * so these may be NULL in a table too.
+    */
+  private def stored(rows: LogicalPlan, arguments: Arguments): LogicalPlan =
+    if (arguments.output.contains(Output.Lookup)) StoredColumns(rows) else StoredColumns.of(rows)
 
   /** The order of ORDER BY, or of the query in `order_by` over the same table. */
   private def orderOf(call: UnresolvedKeep): Seq[SortOrder] =
@@ -188,13 +200,14 @@ object ResolveKeep extends Rule[LogicalPlan] {
         policy.projection.exists(_.acrossGroups),
       ofProjection = ofProjection,
       flushesAtEnd = flushes,
-      emitsReasons = arguments.flag("reason").getOrElse(false))
+      emitsReasons = arguments.flag("reason").getOrElse(false),
+      lookup = LookupArguments.optionsOf(arguments))
   }
 
   /** The dialect of the call, and its policy. Several windows are combined into one policy. */
   private def policyOf(call: UnresolvedKeep): (Dialect, ResolvedPolicy) = {
     val arguments = call.arguments
-    val columns = StoredColumns.of(call.child).output
+    val columns = stored(call.child, arguments).output
     def read(dialect: Dialect, text: String, isOne: Boolean): ResolvedPolicy =
       parsed(dialect, text, arguments, columns, call.partitionBy.nonEmpty, isOne)
     arguments.windows match {
@@ -263,7 +276,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
   }
 
   private def emitsRows(arguments: Arguments): Boolean = arguments.output.forall {
-    case Output.Agg | Output.WithColumns | Output.Snapshots => false
+    case Output.Agg | Output.WithColumns | Output.Lookup | Output.Snapshots => false
     case _ => true
   }
 

@@ -48,7 +48,8 @@ private[spark] object SeveralWindows {
       spec: KeepSpec,
       windowsOf: Option[Seq[(String, String)]]): WindowResults = {
     val windows = spec.policy.windowNames
-    val isRequired = windows.nonEmpty && spec.output == Output.WithColumns
+    val isRequired = windows.nonEmpty &&
+      (spec.output == Output.WithColumns || spec.output == Output.Lookup)
     windowsOf match {
       case None if isRequired =>
         throw WinopsErrors.argument("MISSING", Argument, "named_struct('column', 'window', ...)")
@@ -56,7 +57,7 @@ private[spark] object SeveralWindows {
         throw WinopsErrors.argument(
           "UNKNOWN",
           Argument,
-          "it together with windows and output => 'withColumns'")
+          "it together with windows and output => 'withColumns' or 'lookup'")
       case None => results
       case Some(names) =>
         val isSame = SQLConf.get.resolver
@@ -89,16 +90,16 @@ private[spark] object SeveralWindows {
     }
   }
 
-  /** Refuses outputs other than `changes` and `withColumns` for several windows. Descriptions are
-    * always allowed.
+  /** Refuses outputs other than `changes`, `withColumns` and `lookup` for several windows.
+    * Descriptions are always allowed.
     */
   def checkOutput(spec: KeepSpec): Unit = spec.output match {
-    case Output.Changes | Output.WithColumns | Output.Describe =>
+    case Output.Changes | Output.WithColumns | Output.Lookup | Output.Describe =>
     case _ if spec.policy.windowNames.nonEmpty =>
       throw WinopsErrors.argument(
         "VALUE",
         "output",
-        "'changes', 'withColumns' or 'describe' with several windows")
+        "'changes', 'withColumns', 'lookup' or 'describe' with several windows")
     case _ =>
   }
 

@@ -19,6 +19,7 @@ final class Admission(
   private val lateBefore = times.lateBefore
   private val historyOrdinal =
     plan.ofHistory.fold(-1)(flag => input.indexWhere(_.exprId == flag.exprId))
+  private val asking = new AskingFlag(plan, input)
   private val columnsOf = UnsafeProjection.create(plan.waitingColumns, input)
 
   /** True if the last admitted row is one of the table that the stream starts with. */
@@ -51,7 +52,7 @@ final class Admission(
       val row = rows.next()
       if (timeOrdinal < 0) taken = row
       else if (row.isNullAt(timeOrdinal)) {
-        dropNullTime()
+        dropNullTime(row)
         if (emitsRefused) refused = Refusal.TimeMissing
       } else if (row.getLong(timeOrdinal) < lateBefore && !isMarked(row) && !hasWaited(row)) {
         metrics.late += 1
@@ -74,12 +75,12 @@ final class Admission(
   private def hasWaited(row: UnsafeRow): Boolean =
     historyOrdinal >= 0 && row.isNullAt(historyOrdinal)
 
-  private def dropNullTime(): Unit =
+  private def dropNullTime(row: UnsafeRow): Unit =
     if (plan.spec.dropNullTime) metrics.nullTime += 1
     else {
       throw WinopsErrors.runtime(
         "WINOPS_NULL_TIME",
-        "column" -> plan.time.fold("")(_.name),
+        "column" -> plan.timeName(asking.isSet(row)),
         "operator" -> plan.spec.words.operator,
         "argument" -> plan.spec.words.nullTime)
     }

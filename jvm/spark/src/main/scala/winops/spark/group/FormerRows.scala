@@ -35,8 +35,15 @@ private[group] final class FormerRows(
         spec = keep.spec.copy(output = Output.Changes),
         by = Nil,
         results = Nil,
-        content = content)
+        content = content,
+        asking = keep.asking.flatMap(stored))
     case over: OverPlan => over.copy(results = Nil, content = content)
+  }
+
+  /** The stored column with the values of a column of the query. */
+  private def stored(column: Attribute): Option[Attribute] = {
+    val place = plan.content.indexWhere(_.exprId == column.exprId)
+    columns.zip(content).collectFirst { case (former, own) if former.place == place => own }
   }
 
   private val values: Seq[Expression] = plan.content.zipWithIndex.map { case (column, i) =>

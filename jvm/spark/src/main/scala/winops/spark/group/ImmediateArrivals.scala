@@ -16,6 +16,7 @@ final class ImmediateArrivals(
     metrics: KeepMetrics)
     extends Arrivals {
   private val order = new OrderWatch(plan)
+  private val asking = new AskingFlag(plan, plan.content)
   private var rows: GroupedRows = _
   private var ahead: UnsafeRow = _
   private var refused = Refusal.None
@@ -35,7 +36,9 @@ final class ImmediateArrivals(
         state.lastOrder = order.last
       } else {
         refused = admission.refusal
-        if (refused == Refusal.None && order.isBehind(ahead)) metrics.outOfOrder += 1
+        if (refused == Refusal.None && !asking.isSet(ahead) && order.isBehind(ahead)) {
+          metrics.outOfOrder += 1
+        }
       }
     }
     ahead != null

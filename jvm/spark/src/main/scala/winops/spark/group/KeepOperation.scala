@@ -39,6 +39,9 @@ final class KeepOperation(
   private var refused = Refusal.None
   private var refusedAsRead = 0L
   private var afterFinal = 0L
+  private val askingFlag = new AskingFlag(plan, plan.content)
+  private var askingRow: UnsafeRow = _
+  private var lookedUp = 0L
 
   /** The rows of the windows. */
   val window: RowStore =
@@ -88,10 +91,30 @@ final class KeepOperation(
 
   override def refusal: Int = refused
 
+  /** Returns true for a row that reads the windows and does not enter them. */
+  def isAsking(row: UnsafeRow): Boolean = askingFlag.isSet(row)
+
+  /** The row that reads the windows now; null if there is none. It is valid until the next row of
+    * the group.
+    */
+  def asking: UnsafeRow = askingRow
+
+  /** Takes note that the output of the row [[asking]] has been read, or that it has none. */
+  def takeAsking(): Unit = askingRow = null
+
   override def limit(rows: Long): Unit = mostHeld = rows
 
   override def arrive(row: UnsafeRow, at: Long): Boolean = {
     refused = Refusal.None
+    if (isAsking(row)) {
+      machine.ask()
+      askingRow = row
+      lookedUp += 1
+      false
+    } else enter(row, at)
+  }
+
+  private def enter(row: UnsafeRow, at: Long): Boolean = {
     emptyPeriods.clear()
     val kind = punctuation.of(row)
     val isRow = kind == Punctuation.None && !machine.isFinished
@@ -149,6 +172,7 @@ final class KeepOperation(
     if (emitsContents) machine.emitContents()
 
   override def release(): Unit = {
+    askingRow = null
     machine.settle()
     renumber()
   }
@@ -202,6 +226,7 @@ final class KeepOperation(
   }
 
   override def count(metrics: KeepMetrics): Unit = {
+    metrics.lookedUp += lookedUp
     metrics.afterFinal += afterFinal
     metrics.refused += machine.rowsRefused + refusedAsRead
     metrics.updated += machine.rowsUpdated

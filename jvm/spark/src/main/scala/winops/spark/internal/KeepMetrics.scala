@@ -19,6 +19,7 @@ final class KeepMetrics(metrics: Map[String, SQLMetric]) extends Serializable {
   val removed: SQLMetric = metrics(KeepMetrics.Removed)
   val notHeld: SQLMetric = metrics(KeepMetrics.NotHeld)
   val returned: SQLMetric = metrics(KeepMetrics.Returned)
+  val lookedUp: SQLMetric = metrics(KeepMetrics.LookedUp)
   val afterFinal: SQLMetric = metrics(KeepMetrics.AfterFinal)
   val evictedSilently: SQLMetric = metrics(KeepMetrics.EvictedSilently)
   val groups: SQLMetric = metrics(KeepMetrics.Groups)
@@ -46,6 +47,7 @@ object KeepMetrics {
   val Removed = "rowsRemoved"
   val NotHeld = "rowsNotHeld"
   val Returned = "rowsReturned"
+  val LookedUp = "rowsLookedUp"
   val AfterFinal = "rowsAfterFinal"
   val EvictedSilently = "rowsEvictedSilently"
   val Groups = "groups"
@@ -86,6 +88,7 @@ object KeepMetrics {
     Removed -> "number of rows that a delete removed from windows",
     NotHeld -> "number of updates and deletes of rows that the window did not hold",
     Returned -> "number of rows that returned into windows from behind them",
+    LookedUp -> "number of rows that have looked windows up",
     AfterFinal -> "number of rows dropped for coming after the end of the input",
     EvictedSilently -> "number of rows evicted without a delete",
     Groups -> "number of groups remembered",

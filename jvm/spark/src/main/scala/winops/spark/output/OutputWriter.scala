@@ -49,7 +49,7 @@ object OutputWriter {
     * have no effect.
     */
   def ignoresReports(output: Output): Boolean = output match {
-    case Output.Changes | Output.Rows | Output.WithColumns => true
+    case Output.Changes | Output.Rows | Output.WithColumns | Output.Lookup => true
     case _ => false
   }
 
@@ -85,5 +85,6 @@ object OutputWriter {
         val content = common.getOrElse(state.operation.results.head)
         new AggOutput(plan, changes, state, content, isTimed, metrics)
       case Output.WithColumns => new WithColumnsOutput(plan, changes, state, metrics)
+      case Output.Lookup => new LookupOutput(plan, changes, state, metrics, refused)
     }
 }

@@ -116,6 +116,9 @@ object GroupedOperator {
   *   expressions whose distinct combinations have results of their own
   * @param results
   *   the computed columns, over [[WindowAggregate]]s
+  * @param asking
+  *   the column of the child with the row of another input that reads the windows, as a struct;
+  *   NULL in rows of the windows
   */
 final case class Keep(
     spec: KeepSpec,
@@ -131,7 +134,8 @@ final case class Keep(
     followsSource: Boolean,
     sourcePartition: Option[Attribute],
     child: LogicalPlan,
-    operation: Option[Attribute] = None)
+    operation: Option[Attribute] = None,
+    asking: Option[Attribute] = None)
     extends GroupedOperator {
 
   override def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
@@ -144,8 +148,9 @@ final case class Keep(
     * allow pruning.
     */
   override lazy val references: AttributeSet = spec.output match {
-    case Output.Rows | Output.Changes
-        if !isStreaming && followsSource && SourceOrder.of(child).isRight =>
+    case Output.Rows | Output.Changes | Output.Lookup
+        if !isStreaming && followsSource && !spec.emitsContents &&
+          SourceOrder.of(child).isRight =>
       AttributeSet.fromAttributeSets(expressions.map(_.references)) -- producedAttributes
     case _ => child.outputSet
   }
@@ -171,7 +176,8 @@ final case class Keep(
     sourcePartition = sourcePartition,
     positions = positions,
     ofHistory = ofHistory,
-    operation = operation)
+    operation = operation,
+    asking = asking)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): Keep =
     copy(child = newChild)
@@ -188,6 +194,9 @@ object Keep {
   val Window = "_window"
   val EventType = "_event_type"
 
+  /** The column with the row that looks windows up. It is not in the output. */
+  val Lookup = "_lookup"
+
   /** The columns of the node's rows. */
   def output(
       spec: KeepSpec,
@@ -198,7 +207,8 @@ object Keep {
     // Rows that the window inserts at once are not older than the watermark.
     case Output.WithColumns if spec.policy.takesRowsAtOnce => rows ++ changeColumns
     case Output.WithColumns => rows.map(GroupedOperator.withoutWatermark) ++ changeColumns
-    case Output.Snapshots | Output.Events | Output.Agg | Output.Describe => changeColumns
+    case Output.Snapshots | Output.Events | Output.Agg | Output.Lookup | Output.Describe =>
+      changeColumns
   }
 }
 

@@ -36,6 +36,8 @@ import winops.window.piece.Never
   *   true if rows are emitted that have no effect
   * @param emitsCorrections
   *   true if an updated row is emitted again with its aggregates
+  * @param lookup
+  *   the options of the output `lookup`; None for other outputs
   */
 final case class KeepSpec(
     dialect: String,
@@ -59,6 +61,7 @@ final case class KeepSpec(
     emitsRowIds: Boolean = false,
     emitsRefused: Boolean = false,
     emitsCorrections: Boolean = false,
+    lookup: Option[LookupOptions] = None,
     override val restart: RestartOptions = RestartOptions())
     extends OperatorSpec {
   override def words: OperatorWords = OperatorWords.Keep
@@ -82,7 +85,9 @@ final case class KeepSpec(
       Option.when(emitsUpdates)("with updates"),
       Option.when(emitsRowIds)("with row numbers"),
       Option.when(emitsRefused)("with refused rows"),
-      Option.when(emitsCorrections)("with corrections")).flatten)
+      Option.when(emitsCorrections)("with corrections"),
+      Option.when(lookup.exists(_.before))("before the time of a row"),
+      Option.when(lookup.exists(_.isInner))("inner")).flatten)
 
   /** Returns true if the window itself limits the rows of a group to `maxRows`. */
   def isBounded: Boolean = policy.mostRows.exists(_ <= maxRows)
@@ -116,10 +121,13 @@ final case class KeepSpec(
 
   /** Returns true if the window contents are tracked step by step. */
   def followsContent: Boolean = output match {
-    case Output.Agg | Output.WithColumns => true
+    case Output.Agg | Output.WithColumns | Output.Lookup => true
     case Output.Snapshots => !reportsByTrigger
     case _ => false
   }
+
+  /** Returns true if a row of the output `lookup` has the rows of the window. */
+  def emitsContents: Boolean = lookup.exists(_.contents.isDefined)
 
   /** Returns true if the window itself has a trigger for reports. */
   def reportsByTrigger: Boolean =

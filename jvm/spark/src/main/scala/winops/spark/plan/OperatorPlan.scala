@@ -51,6 +51,11 @@ sealed trait OperatorPlan extends Product with Serializable {
     */
   def ofHistory: Option[Attribute]
 
+  /** The column of `content` that only rows have that read the state of their group and do not
+    * enter it. NULL in all other rows; None if the input has no such rows.
+    */
+  def asking: Option[Attribute]
+
   /** The columns of an output row. */
   def output: Seq[Attribute]
 
@@ -67,10 +72,14 @@ sealed trait OperatorPlan extends Product with Serializable {
 
   /** The order in which the rows of a group are applied, without tie-breakers. A row without a
     * time is not applied, but it may be an error: sorted last, it is always among the newest
-    * rows.
+    * rows. Rows that read follow the rows of their time, or precede them.
     */
   final def stamp: Seq[SortOrder] =
-    (if (spec.rowsWait) time.map(SortOrder(_, Ascending, NullsLast, Nil)).toSeq else Nil) ++ order
+    (if (spec.rowsWait) time.map(SortOrder(_, Ascending, NullsLast, Nil)).toSeq else Nil) ++
+      asking.map(column => SortOrder(IsNotNull(column), orderOfAsking)) ++ order
+
+  /** The order of rows of one time, by whether they read. */
+  protected def orderOfAsking: SortDirection = Ascending
 
   /** The order of the rows of one micro-batch. Only equal rows tie. Rows of a table before the
     * stream precede its rows, or those of the same time.
@@ -104,6 +113,13 @@ sealed trait OperatorPlan extends Product with Serializable {
   /** The index of the time column in `content`, or -1. */
   final def timeOrdinal: Int = time.fold(-1)(t => content.indexWhere(_.exprId == t.exprId))
 
+  /** The name of the time column in the input of the user.
+    *
+    * @param isAsking
+    *   true for rows that read
+    */
+  def timeName(isAsking: Boolean): String = time.fold("")(_.name)
+
   /** The node's description in EXPLAIN FORMATTED, under the node's name. */
   final def verboseString(name: String): String = s"$name\n$simpleString\n"
 
@@ -122,6 +138,8 @@ sealed trait OperatorPlan extends Product with Serializable {
   *   expressions whose distinct combinations have results of their own
   * @param results
   *   the computed columns of the contents of a window
+  * @param asking
+  *   the column with the row of another input that reads the windows, as a struct
   */
 final case class KeepPlan(
     spec: KeepSpec,
@@ -139,9 +157,16 @@ final case class KeepPlan(
     sourcePartition: Option[Attribute],
     positions: Seq[Attribute],
     ofHistory: Option[Attribute] = None,
-    operation: Option[Attribute] = None)
+    operation: Option[Attribute] = None,
+    asking: Option[Attribute] = None)
     extends OperatorPlan {
   override def output: Seq[Attribute] = Keep.output(spec, changeColumns, content)
+
+  override protected def orderOfAsking: SortDirection =
+    if (spec.lookup.exists(_.before)) Descending else Ascending
+
+  override def timeName(isAsking: Boolean): String =
+    spec.lookup.filter(_ => isAsking).flatMap(_.time).getOrElse(super.timeName(isAsking))
 
   override def expressionsOfState: Seq[Expression] =
     groupExpressions ++ order ++ expressions ++ by ++ results
@@ -177,6 +202,8 @@ final case class OverPlan(
   override def output: Seq[Attribute] = OverPlan.output(content, results, changeColumns)
 
   override def shownKeys: Seq[Expression] = Nil
+
+  override def asking: Option[Attribute] = None
 
   override def expressionsOfState: Seq[Expression] =
     groupExpressions ++ order ++ results ++

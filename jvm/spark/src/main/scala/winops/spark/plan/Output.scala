@@ -20,8 +20,13 @@ object Output {
   /** Each inserted row with the aggregates right after its step. */
   case object WithColumns extends Output("withColumns")
 
+  /** Each row of another input once, with the aggregates of the window contents as of its time.
+    */
+  case object Lookup extends Output("lookup")
+
   /** One row with a description of the window in a sentence. */
   case object Describe extends Output("describe")
 
-  val all: Seq[Output] = Seq(Changes, Rows, Snapshots, Events, Agg, WithColumns, Describe)
+  val all: Seq[Output] =
+    Seq(Changes, Rows, Snapshots, Events, Agg, WithColumns, Lookup, Describe)
 }

@@ -4,10 +4,10 @@ import org.json4s.{JArray, JNothing, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
 
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.sql.types.{DataType, StructField, StructType}
 
 import winops.spark.expressions.LosslessCast
-import winops.spark.plan.FramedFunction
+import winops.spark.plan.{FramedFunction, Keep}
 import winops.text.dialect.Names
 
 /** Compares the input columns of two queries. Columns are matched by their names; several columns
@@ -99,7 +99,8 @@ private[spark] final class ColumnDifferences(
   private def types: Seq[Difference] =
     differing.map { case (one, other) =>
       val (was, is) = (one.field.dataType, other.field.dataType)
-      val isWider = LosslessCast.isPossible(was, is)
+      val isOfLookup = one.name == Keep.Lookup && other.name == Keep.Lookup
+      val isWider = LosslessCast.isPossible(was, is) || isOfLookup && keepsFields(was, is)
       val isRead = read(one.name) || read(other.name)
       val isRenamed = one.name != other.name
       val outcome = if (isWider && !isRead) Outcome.Rebuilt else Outcome.NeedsHistory
@@ -112,6 +113,8 @@ private[spark] final class ColumnDifferences(
         outcome,
         if (outcome == Outcome.Rebuilt && was == is && isRenamed)
           "Its name has another case. The stored values are kept."
+        else if (outcome == Outcome.Rebuilt && isOfLookup)
+          "Rows that wait to look up have NULL in columns that are added."
         else if (outcome == Outcome.Rebuilt) "The stored values are cast to the wider type."
         else if (isWider) "The window, the group, the order or the time read it."
         else if (!LosslessCast.hasSameFields(was, is))
@@ -122,6 +125,18 @@ private[spark] final class ColumnDifferences(
           s"Name the column ${one.shown} before keep. ${Remedies.history}"
         else s"Give the column the type ${one.text} before keep. ${Remedies.history}")
     }
+
+  /** Returns true if no value is lost in the columns that two rows that look up have in common.
+    */
+  private def keepsFields(was: DataType, is: DataType): Boolean = (was, is) match {
+    case (StructType(own), StructType(others)) =>
+      own.forall { field =>
+        others
+          .find(other => SQLConf.get.resolver(other.name, field.name))
+          .forall(other => LosslessCast.isPossible(field.dataType, other.dataType))
+      }
+    case _ => false
+  }
 
   private def order: Seq[Difference] = {
     val right = common.map(_._2)

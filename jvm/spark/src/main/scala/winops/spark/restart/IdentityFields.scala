@@ -59,6 +59,9 @@ private[spark] object IdentityFields {
     */
   val Whole = "whole"
 
+  /** The order of rows that look up among those of their time: `at` behind them, or `before`. */
+  val Lookup = "lookup"
+
   /** The form in which aggregates are stored. */
   val Aggregates = "aggregates"
 }

@@ -118,7 +118,8 @@ object RestartPlan {
         .flatMap(needingHistory(_, "The stored rows have been applied in another way.")) ++
         Seq(Key, Operation, Buffer, Whole, Punctuation, Across).flatMap(
           needingHistory(_, "The stored state has another form.")) ++
-        refused(SourcePartition, "The stored state has another form.", Remedies.former) ++ task
+        refused(SourcePartition, "The stored state has another form.", Remedies.former) ++
+        refused(Lookup, "The rows that wait are in another order.", Remedies.former) ++ task
       val made = others ++ rows ++ results
       (made ++ zone(made)).map(ofCrossGroup)
     }

@@ -133,13 +133,24 @@ object WithHistory {
     *
     * @param definitions
     *   the plans of the WITH clause, by id
+    * @param ofUnion
+    *   true if the rows are a union, of which the node may be in the first input
     */
-  def hoisted(plan: LogicalPlan, definitions: Map[Long, CTERelationDef]): LogicalPlan =
+  def hoisted(
+      plan: LogicalPlan,
+      definitions: Map[Long, CTERelationDef],
+      ofUnion: Boolean): LogicalPlan =
     plan match {
       case operator: UnaryNode =>
-        hoisted(operator.child, definitions) match {
+        hoisted(operator.child, definitions, ofUnion) match {
           case below: WithHistory => below.above(operator).getOrElse(operator)
           case _ => operator
+        }
+      case union: Union if ofUnion =>
+        hoisted(union.children.head, definitions, ofUnion = false) match {
+          case below: WithHistory =>
+            below.copy(stream = union.copy(children = below.stream +: union.children.tail))
+          case _ => union
         }
       case reference: CTERelationRef =>
         definitions.get(reference.cteId).map(_.child).filter(isIn) match {
@@ -147,7 +158,7 @@ object WithHistory {
             val columns = definition.output.zip(reference.output).map { case (column, renamed) =>
               Alias(column, renamed.name)(renamed.exprId)
             }
-            hoisted(Project(columns, definition), definitions)
+            hoisted(Project(columns, definition), definitions, ofUnion = false)
           case None => reference
         }
       case other => other

@@ -60,6 +60,7 @@ object StateIdentity {
       (Buffer -> Option.when(spec.policy.buffer > 0L)(spec.policy.buffer)) ~
       (Whole -> Option.when(spec.emitsRowIds && isWhole(spec.policy))(true)) ~
       (Punctuation -> spec.punctuation) ~
+      (Lookup -> spec.lookup.map(one => if (one.before) "before" else "at")) ~
       (Across -> Option.when(spec.acrossGroups)(true)) ~
       (CrossGroup -> Option.when(spec.isCrossGroup)(true)) ~
       (OneSided -> Option

@@ -22,8 +22,8 @@ class ProgressSuite extends KeepStreamTest {
     names.map(_ -> 0L).toMap ++ found
 
   private val names = ("rowsInserted rowsDeleted rowsHeld rowsOutOfOrder rowsNullTime " +
-    "rowsRefused rowsUpdated rowsRemoved rowsNotHeld rowsReturned rowsWaiting rowsAfterFinal " +
-    "rowsEvictedSilently groups groupsExpired")
+    "rowsRefused rowsUpdated rowsRemoved rowsNotHeld rowsReturned rowsLookedUp rowsWaiting " +
+    "rowsAfterFinal rowsEvictedSilently groups groupsExpired")
     .split(' ')
 
   private def ownMetrics(operator: StateOperatorProgress): Map[String, Long] =

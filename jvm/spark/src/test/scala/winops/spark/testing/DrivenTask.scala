@@ -147,6 +147,7 @@ object DrivenTask {
     "rowsRemoved",
     "rowsRefused",
     "rowsNotHeld",
+    "rowsLookedUp",
     "rowsNullTime",
     "rowsAfterFinal",
     "rowsEvictedSilently",

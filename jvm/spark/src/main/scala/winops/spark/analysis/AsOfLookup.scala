@@ -1,0 +1,56 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, LogicalPlan, Project}
+
+/** An as-of join with the newest row that is not behind the time of a row of the left side: the
+  * row looks up a window of one row for each key.
+  *
+  * @param leftTime
+  *   the time column of the left side
+  * @param rightTime
+  *   the time column of the right side, of the same type
+  * @param isExact
+  *   true if a row of the same time matches
+  * @param condition
+  *   what the match must satisfy too, over the columns of both sides
+  * @param isForward
+  *   true if the match is the first row that is not before the time; only for tables, whose time
+  *   can run backwards
+  */
+private[spark] final case class AsOfLookup(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    keys: Seq[(Expression, Expression)],
+    leftTime: Attribute,
+    rightTime: Attribute,
+    isExact: Boolean,
+    isInner: Boolean,
+    condition: Option[Expression],
+    isForward: Boolean = false)
+    extends AsOfPlan {
+  import AsOfPlan._
+
+  override def plan(definitions: Map[Long, CTERelationDef]): LogicalPlan = {
+    val Answered(rows, own, contents) = answered(
+      AsOfLookup.Newest,
+      ordered(leftTime),
+      ordered(rightTime),
+      isBefore = !isExact,
+      definitions)
+    val found = GetArrayItem(contents, Literal(0), failOnError = false)
+    val tested = condition.fold[Expression](found) { test =>
+      If(over(test, own, found), found, Literal(null, found.dataType))
+    }
+    val matched = Alias(tested, Match)()
+    joined(Project(own :+ matched, rows), own, matched.toAttribute, mayBeLate = false)
+  }
+
+  /** The time, or one that falls when the time rises. */
+  private def ordered(time: Attribute): Expression =
+    if (isForward) timeOf(UnaryMinus(micros(time)), time) else time
+}
+
+private[spark] object AsOfLookup {
+  private val Newest = "KEEP 1 ROW"
+}

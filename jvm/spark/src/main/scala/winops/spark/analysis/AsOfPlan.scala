@@ -1,0 +1,175 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, Filter, LogicalPlan, Project}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{LongType, Metadata}
+
+import winops.spark.plan.{GroupedOperator, Output}
+
+/** An as-of join that is made a lookup. */
+private[spark] trait AsOfPlan {
+  import AsOfPlan._
+
+  def left: LogicalPlan
+  def right: LogicalPlan
+
+  /** Pairs of equal expressions over the left and the right side. */
+  def keys: Seq[(Expression, Expression)]
+
+  /** The time column of the right side. */
+  def rightTime: Attribute
+
+  /** True if rows of the left side without a match are omitted. */
+  def isInner: Boolean
+
+  /** The plan with the columns of both sides, under their ids.
+    *
+    * @param definitions
+    *   the plans of the WITH clause, by id
+    */
+  def plan(definitions: Map[Long, CTERelationDef]): LogicalPlan
+
+  /** The rows of the left side with the contents of the window of the right side as an array.
+    *
+    * @param policy
+    *   the window, in CCL
+    * @param leftAt
+    *   the time as of which a row of the left side looks the window up
+    * @param rightAt
+    *   the time of the right side
+    * @param isBefore
+    *   true if rows of the right side of that time are not in the array
+    */
+  protected final def answered(
+      policy: String,
+      leftAt: Expression,
+      rightAt: Expression,
+      isBefore: Boolean,
+      definitions: Map[Long, CTERelationDef]): Answered = {
+    val ofLeft = new NamedRows(left, keys.map(_._1) :+ leftAt)
+    val ofRight = new NamedRows(right, keys.map(_._2) :+ rightAt)
+    // A row without a key or a time matches nothing.
+    val known = ofRight.columns.map(IsNotNull(_): Expression).reduce(And(_, _))
+    val on = ofRight.columns.zip(ofLeft.columns).init.flatMap { case (key, own) =>
+      Seq(Literal(key.name), Literal(own.name))
+    }
+    val table = FunctionTableSubqueryArgumentExpression(
+      Filter(known, ofRight.plan),
+      partitionByExpressions = ofRight.columns.init)
+    val named = Seq[(String, Expression)](
+      "policy" -> Literal(policy),
+      "time" -> Literal(ofRight.columns.last.name),
+      "output" -> Literal(Output.Lookup.name),
+      "lookup" -> FunctionTableSubqueryArgumentExpression(ofLeft.plan),
+      "lookup_time" -> Literal(ofLeft.columns.last.name),
+      "lookup_before" -> Literal(isBefore),
+      "lookup_how" -> Literal(if (isInner) "inner" else "left"),
+      "lookup_contents" -> Literal(Match)) ++
+      Option.when(on.nonEmpty)("lookup_on" -> CreateNamedStruct(on))
+    val call = UnresolvedKeep.of(table +: named.map { case (name, value) =>
+      NamedArgumentExpression(name, value)
+    })
+    val rows = ResolveKeep.resolve(call, definitions)
+    Answered(rows, rows.output.take(left.output.size), rows.output.last)
+  }
+
+  /** The columns of both sides.
+    *
+    * @param own
+    *   the columns of the left side
+    * @param matched
+    *   the row of the right side as a struct, NULL for none
+    * @param mayBeLate
+    *   true if the time of a row of the left side may be before the watermark
+    */
+  protected final def joined(
+      rows: LogicalPlan,
+      own: Seq[Attribute],
+      matched: Attribute,
+      mayBeLate: Boolean): LogicalPlan = {
+    val ofLeft = left.output.zip(own).map { case (column, value) =>
+      val metadata =
+        if (mayBeLate) GroupedOperator.withoutWatermark(value).metadata else value.metadata
+      Alias(value, column.name)(column.exprId, column.qualifier, Some(metadata))
+    }
+    val ofRight = right.output.zipWithIndex.map { case (column, i) =>
+      Alias(GetStructField(matched, i), column.name)(
+        column.exprId,
+        column.qualifier,
+        Some(Metadata.empty))
+    }
+    Project(ofLeft ++ ofRight, if (isInner) Filter(IsNotNull(matched), rows) else rows)
+  }
+
+  /** An expression over both sides as one over the left columns of an [[Answered]] and a row of
+    * the right side.
+    */
+  protected final def over(test: Expression, own: Seq[Attribute], row: Expression): Expression = {
+    val values: Map[ExprId, Expression] = left.output.map(_.exprId).zip(own).toMap ++
+      right.output.map(_.exprId).zip(right.output.indices.map(GetStructField(row, _)))
+    test.transform {
+      case column: Attribute if values.contains(column.exprId) => values(column.exprId)
+    }
+  }
+}
+
+private[spark] object AsOfPlan {
+
+  /** The name of the column with the match. */
+  val Match = "_match"
+  private val Made = "_as_of_"
+
+  /** Rows of the left side that have looked up.
+    *
+    * @param own
+    *   the columns of the left side
+    * @param contents
+    *   the rows of the right side, as an array of structs
+    */
+  final case class Answered(rows: LogicalPlan, own: Seq[Attribute], contents: Attribute)
+
+  /** The microseconds of a time. */
+  def micros(time: Expression): Expression =
+    PreciseTimestampConversion(time, time.dataType, LongType)
+
+  /** The time of so many microseconds, of the type of another time. */
+  def timeOf(micros: Expression, like: Expression): Expression =
+    PreciseTimestampConversion(micros, LongType, like.dataType)
+
+  /** The microseconds from one time to a later one. */
+  def distance(from: Expression, to: Expression): Expression = Subtract(micros(to), micros(from))
+
+  /** Rows in which each of some expressions is a column with a name of its own.
+    *
+    * @param expressions
+    *   the expressions over `rows`, the last of which is a time
+    */
+  final class NamedRows(rows: LogicalPlan, expressions: Seq[Expression]) {
+    private val named: Seq[NamedExpression] = expressions.zipWithIndex.map {
+      case (column: Attribute, i) if isUnique(column, expressions.take(i)) =>
+        rows.output.find(_.exprId == column.exprId).getOrElse(column)
+      case (other, i) =>
+        Alias(other, s"$Made$i")(explicitMetadata = metadata.filter(_ => i == last))
+    }
+
+    /** The columns of the expressions. */
+    val columns: Seq[Attribute] = named.map(_.toAttribute)
+
+    /** The rows with these columns. */
+    val plan: LogicalPlan = {
+      val added = named.collect { case alias: Alias => alias }
+      if (added.isEmpty) rows else Project(rows.output ++ added, rows)
+    }
+
+    private def last: Int = expressions.size - 1
+
+    /** The metadata of the time column, of which a computed time is not earlier. */
+    private def metadata: Option[Metadata] =
+      expressions.last.collectFirst { case column: Attribute => column.metadata }
+
+    private def isUnique(column: Attribute, before: Seq[Expression]): Boolean =
+      !before.exists(_.semanticEquals(column)) &&
+        rows.output.count(own => SQLConf.get.resolver(own.name, column.name)) == 1
+  }
+}

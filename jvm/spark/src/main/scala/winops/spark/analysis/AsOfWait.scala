@@ -1,0 +1,94 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.catalyst.expressions._
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, LogicalPlan, Project}
+import org.apache.spark.sql.types.ArrayType
+
+/** An as-of join of streams with a row that may be behind the time of a row of the left side. The
+  * row of the left side waits until all rows within the tolerance have come, and then looks up
+  * the rows within the tolerance.
+  *
+  * @param leftTime
+  *   the time column of the left side
+  * @param rightTime
+  *   the time column of the right side, of the same type
+  * @param condition
+  *   what the match must satisfy, over the columns of both sides
+  * @param tolerance
+  *   the microseconds that the match may be away from the time
+  * @param isNearest
+  *   true for the nearest row, and the one before of two that are as near; false for the first
+  *   row that satisfies the condition
+  */
+private[spark] final case class AsOfWait(
+    left: LogicalPlan,
+    right: LogicalPlan,
+    keys: Seq[(Expression, Expression)],
+    leftTime: Attribute,
+    rightTime: Attribute,
+    isInner: Boolean,
+    condition: Expression,
+    tolerance: Long,
+    isNearest: Boolean)
+    extends AsOfPlan {
+  import AsOfPlan._
+
+  private val rightOrdinal = right.output.indexWhere(_.exprId == rightTime.exprId)
+
+  override def plan(definitions: Map[Long, CTERelationDef]): LogicalPlan = {
+    val Answered(rows, own, contents) = answered(
+      s"KEEP $length MILLISECONDS",
+      timeOf(Add(micros(leftTime), Literal(tolerance)), leftTime),
+      rightTime,
+      isBefore = false,
+      definitions)
+    val time = own(left.output.indexWhere(_.exprId == leftTime.exprId))
+    // Each column is computed once, as the columns above use it several times.
+    val near = Alias(filtered(contents)(over(condition, own, _)), "_near")()
+    val split = Seq(
+      Alias(
+        last(filtered(near.toAttribute)(row => LessThanOrEqual(timeIn(row), time))),
+        "_before")(),
+      Alias(filtered(near.toAttribute)(row => GreaterThanOrEqual(timeIn(row), time)), "_later")())
+    val (before, later) = (split.head.toAttribute, split.last.toAttribute)
+    val first = timeIn(GetArrayItem(later, Literal(0), failOnError = false))
+    // Of several rows at one time, the last one matches.
+    val behind = Alias(last(filtered(later)(row => EqualTo(timeIn(row), first))), "_behind")()
+    val matched = Alias(
+      if (isNearest) nearer(before, behind.toAttribute, time) else behind.toAttribute,
+      Match)()
+    val columns = Seq(Seq(near), split, Seq(before, behind), Seq(matched))
+    val computed = columns.foldLeft(rows) { (below, added) => Project(own ++ added, below) }
+    joined(computed, own, matched.toAttribute, mayBeLate = true)
+  }
+
+  /** The length of the window in milliseconds. Its rows leave at whole milliseconds. */
+  private def length: Long =
+    (if (isNearest) 2 else 1) * (tolerance / AsOfWait.MicrosPerMilli + 1) + 1
+
+  private def nearer(before: Attribute, behind: Attribute, time: Attribute): Expression = {
+    val isBefore = And(
+      IsNotNull(before),
+      Or(
+        IsNull(behind),
+        LessThanOrEqual(distance(timeIn(before), time), distance(time, timeIn(behind)))))
+    If(isBefore, before, behind)
+  }
+
+  private def timeIn(row: Expression): Expression = GetStructField(row, rightOrdinal)
+
+  private def filtered(rows: Expression)(test: Expression => Expression): Expression = {
+    val element = rows.dataType.asInstanceOf[ArrayType].elementType
+    val row = NamedLambdaVariable("row", element, nullable = false)
+    ArrayFilter(rows, LambdaFunction(test(row), Seq(row)))
+  }
+
+  private def last(rows: Expression): Expression = GetArrayItem(
+    rows,
+    Subtract(Size(rows, legacySizeOfNull = false), Literal(1)),
+    failOnError = false)
+}
+
+private[spark] object AsOfWait {
+  private val MicrosPerMilli = 1000L
+}

@@ -1,0 +1,145 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, Literal, PredicateHelper}
+import org.apache.spark.sql.catalyst.plans.Inner
+import org.apache.spark.sql.catalyst.plans.logical.{AsOfJoin, CTERelationDef, LogicalPlan}
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.catalyst.trees.TreePattern
+import org.apache.spark.sql.types.DayTimeIntervalType
+
+import winops.spark.expressions.UnqualifiedSql
+import winops.spark.internal.WinopsErrors
+import winops.spark.over.OverSettings
+import winops.spark.plan.InSourceOrder
+
+/** Replaces Spark's [[AsOfJoin]] with a stream on its right side by a lookup. Spark has no
+  * operator for it. A node that cannot be replaced stays, and is refused when the stream starts.
+  */
+object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
+  override def apply(plan: LogicalPlan): LogicalPlan =
+    if (!plan.containsPattern(TreePattern.AS_OF_JOIN) || !OverSettings.isEnabled) plan
+    else {
+      val definitions =
+        plan.collect { case definition: CTERelationDef => definition.id -> definition }.toMap
+      val resolved =
+        plan.resolveOperatorsUpWithPruning(_.containsPattern(TreePattern.AS_OF_JOIN)) {
+          case join: AsOfJoin if isOverStream(join) =>
+            lookupOf(join).fold(_ => join, _.plan(definitions))
+        }
+      if ((resolved eq plan) || definitions.isEmpty) resolved
+      else InSourceOrder.withoutUnused(resolved)
+    }
+
+  /** Returns true for a join that Spark cannot run. */
+  def isOverStream(join: AsOfJoin): Boolean = join.resolved && join.right.isStreaming
+
+  /** The reason why [[apply]] has left a join. */
+  def refusal(join: AsOfJoin): Option[AnalysisException] = lookupOf(join).left.toOption
+
+  private def lookupOf(join: AsOfJoin): Either[AnalysisException, AsOfPlan] = {
+    val tests = splitConjunctivePredicates(join.asOfCondition)
+    for {
+      times <- timesOf(tests.head, join)
+      keys <- keysOf(join)
+      lookup <- times.direction match {
+        case Backward(isExact) =>
+          Right(
+            AsOfLookup(
+              join.left,
+              join.right,
+              keys,
+              times.left,
+              times.right,
+              isExact,
+              join.joinType == Inner,
+              Option.when(tests.size > 1)(join.asOfCondition)))
+        case Forward => waiting(join, tests, times, keys)
+      }
+    } yield lookup
+  }
+
+  /** The join with the first row behind, which has to have a tolerance. */
+  private def waiting(
+      join: AsOfJoin,
+      tests: Seq[Expression],
+      times: Times,
+      keys: Seq[(Expression, Expression)]): Either[AnalysisException, AsOfPlan] =
+    tests.tail.flatMap(_.collectFirst { case Literal(micros: Long, _: DayTimeIntervalType) =>
+      Math.abs(micros)
+    }) match {
+      case Seq(tolerance) =>
+        Right(
+          AsOfWait(
+            join.left,
+            join.right,
+            keys,
+            times.left,
+            times.right,
+            join.joinType == Inner,
+            join.asOfCondition,
+            tolerance,
+            isNearest = false))
+      case _ =>
+        refused(
+          s"by ${UnqualifiedSql.of(tests.head)}, the row that matches may come later, and on a " +
+            "stream a later row may always come",
+          "Match the newest row that is not behind the time of the left row, with >= or >, or " +
+            "call asof_join with a tolerance")
+    }
+
+  private sealed trait Direction
+  private final case class Backward(isExact: Boolean) extends Direction
+  private case object Forward extends Direction
+
+  private final case class Times(left: Attribute, right: Attribute, direction: Direction)
+
+  private def timesOf(test: Expression, join: AsOfJoin): Either[AnalysisException, Times] = {
+    def isOf(left: Attribute, right: Attribute) =
+      join.left.outputSet.contains(left) && join.right.outputSet.contains(right)
+    test match {
+      case GreaterThanOrEqual(left: Attribute, right: Attribute) if isOf(left, right) =>
+        Right(Times(left, right, Backward(isExact = true)))
+      case LessThanOrEqual(right: Attribute, left: Attribute) if isOf(left, right) =>
+        Right(Times(left, right, Backward(isExact = true)))
+      case GreaterThan(left: Attribute, right: Attribute) if isOf(left, right) =>
+        Right(Times(left, right, Backward(isExact = false)))
+      case LessThan(right: Attribute, left: Attribute) if isOf(left, right) =>
+        Right(Times(left, right, Backward(isExact = false)))
+      case LessThanOrEqual(left: Attribute, right: Attribute) if isOf(left, right) =>
+        Right(Times(left, right, Forward))
+      case GreaterThanOrEqual(right: Attribute, left: Attribute) if isOf(left, right) =>
+        Right(Times(left, right, Forward))
+      case LessThan(left: Attribute, right: Attribute) if isOf(left, right) =>
+        Right(Times(left, right, Forward))
+      case GreaterThan(right: Attribute, left: Attribute) if isOf(left, right) =>
+        Right(Times(left, right, Forward))
+      case _ =>
+        refused(
+          s"${UnqualifiedSql.of(test)} does not compare a column of each side",
+          "Compute the times in columns of both sides, call withWatermark on them, and match " +
+            "with >= or >")
+    }
+  }
+
+  private def keysOf(join: AsOfJoin): Either[AnalysisException, Seq[(Expression, Expression)]] = {
+    def isOf(expression: Expression, side: LogicalPlan) =
+      expression.references.nonEmpty && expression.references.subsetOf(side.outputSet)
+    val tests = join.condition.toSeq.flatMap(splitConjunctivePredicates)
+    val keys = tests.map {
+      case EqualTo(one, other) if isOf(one, join.left) && isOf(other, join.right) =>
+        Right(one -> other)
+      case EqualTo(one, other) if isOf(other, join.left) && isOf(one, join.right) =>
+        Right(other -> one)
+      case other =>
+        refused(
+          s"${UnqualifiedSql.of(other)} is no equality of expressions of the two sides",
+          "Write equalities only, joined by AND, and filter the sides before the join")
+    }
+    val (wrong, found) = keys.partitionMap(identity)
+    wrong.headOption.toLeft(found)
+  }
+
+  private def refused(reason: String, expected: String): Either[AnalysisException, Nothing] =
+    Left(WinopsErrors.analysis("WINOPS_ASOF_JOIN", "reason" -> reason, "expected" -> expected))
+}

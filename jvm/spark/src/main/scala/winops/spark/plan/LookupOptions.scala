@@ -1,0 +1,18 @@
+package winops.spark.plan
+
+/** The options of the output `lookup`, in which rows of another input read the windows.
+  *
+  * @param before
+  *   true if such a row reads the windows before the rows of its own time are applied
+  * @param isInner
+  *   true if a row has no output for which all windows are empty
+  * @param contents
+  *   the name of the column with the rows of the window, as an array
+  * @param time
+  *   the name of the time column of these rows
+  */
+final case class LookupOptions(
+    before: Boolean = false,
+    isInner: Boolean = false,
+    contents: Option[String] = None,
+    time: Option[String] = None)

@@ -1,0 +1,433 @@
+package winops.spark.execution
+
+import scala.util.Random
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.functions.{avg, collect_list, count, struct, to_json}
+
+import winops.spark.analysis.KeepDescriber
+import winops.spark.plan.{Application, Keep}
+import winops.spark.testing.{Ask, LookupTest, RandomProperties, RandomWindows, Reading, Readings, Trade}
+import winops.testing.Longer
+
+/** Rows of one input look up the windows of another one. */
+class LookupSuite extends LookupTest with RandomProperties {
+  import LookupSuite._
+  import testImplicits._
+
+  (1 to Runs).foreach { run =>
+    property(
+      s"a row finds what its window holds as of its time: run $run",
+      Longer.unless(run <= 3): _*)(checkNaive)
+  }
+
+  /** Compares one window of each kind with a list, over tables; the streams of one of them, too.
+    */
+  private def checkNaive(random: Random): Unit = {
+    val (trades, asks) = randomRows(random)
+    val windows = naiveLookups(random)
+    val streamed = random.nextInt(windows.size)
+    windows.zipWithIndex.foreach { case (window, i) =>
+      val (before, isInner) = (random.nextBoolean(), random.nextBoolean())
+      val how = if (isInner) "inner" else "left"
+      val arguments = s"lookup_before => $before, lookup_how => '$how', $Aggregates"
+      def query(trades: DataFrame, asks: DataFrame): DataFrame =
+        lookup(trades, asks, s"'${window.policy}'", arguments)
+      val expected = naiveAnswers(window, trades, asks, before, isInner).map { case (ask, held) =>
+        shown(ask, held.map(_.n))
+      }.sorted
+      withClue(s"${window.policy}, $arguments, $trades, $asks: ") {
+        assert(onTables(trades, asks)(query).map(shownRow).sorted == expected)
+        if (i == streamed) {
+          val emitted = onStreams(random, trades, asks)(query)
+          assert(emitted.filter(_.getAs[Int]("id") >= 0).map(shownRow).sorted == expected)
+        }
+      }
+    }
+  }
+
+  (1 to Runs).foreach { run =>
+    property(
+      s"every window answers over streams as over tables: run $run",
+      Longer.unless(run == 1): _*)(checkWindows)
+  }
+
+  private def checkWindows(random: Random): Unit = {
+    val windows = new RandomWindows(random)
+    val all = windows.ccl ++ windows.apama ++ windows.esper ++ windows.reporting
+    random.shuffle(all).take(4).foreach { window =>
+      val byTime = window.copy(time = Some(Application.EventTime))
+      val readings = Readings.random(random, Seq.fill(3)(1 + random.nextInt(40)))
+      val (rows, asking) = readings.partition(_ => random.nextBoolean())
+      val end = Readings.heartbeat(readings.size.toLong)
+      val (ofWindow, ofOther) = (rows.map(_.n).toSet + end.n, asking.map(_.n).toSet + end.n)
+      def query(rows: DataFrame, asking: DataFrame): DataFrame = {
+        asking.createOrReplaceTempView("asking")
+        val result = keep(
+          rows,
+          s"${byTime.call}, output => 'lookup', lookup => TABLE(asking), aggregates => " +
+            "TABLE(SELECT count(*) AS c, sum(x) AS s, avg(y) AS m, last(n) AS l, " +
+            "max_by(text, i) AS b, count(DISTINCT text) AS d, collect_list(n) AS every " +
+            "FROM input_of_keep)")
+        val columns = result.columns.sorted.map(result(_))
+        result.where("k >= 0").select(to_json(struct(columns.toIndexedSeq: _*)))
+      }
+      withClue(s"$byTime over $rows by $asking: ") {
+        val table = query(Readings.columns(rows.toDF()), Readings.columns(asking.toDF()))
+        val expected = table.collect().map(_.getString(0)).sorted.toSeq
+        assert(expected.size == asking.size)
+        val (ofRows, ofAsking) = (memoryStream[Reading], memoryStream[Reading])
+        def timed(df: DataFrame) = Readings.columns(df).withWatermark("ts", Readings.Disorder)
+        val written = new Written
+        withTempDir { checkpoint =>
+          val batches = Readings.batches(random, readings) :+ Seq(end)
+          batches.foreach { batch =>
+            val running = start(
+              query(timed(ofRows.toDF()), timed(ofAsking.toDF())),
+              checkpoint.getCanonicalPath,
+              written)
+            try {
+              ofRows.addData(batch.filter(one => ofWindow(one.n)))
+              ofAsking.addData(batch.filter(one => ofOther(one.n)))
+              running.processAllAvailable()
+            } finally running.stop()
+          }
+        }
+        assert(written.rows.map(_.getString(0)).sorted == expected)
+      }
+    }
+  }
+
+  private val trades = Seq(
+    Trade(Some("a"), at(1), 1, Some(1.0)),
+    Trade(Some("b"), at(1), 2, Some(5.0)),
+    Trade(Some("a"), at(2), 3, Some(2.0)),
+    Trade(Some("a"), at(4), 4, Some(6.0)))
+
+  private val asks = Seq(
+    Ask(Some("a"), at(2), 0, None),
+    Ask(Some("a"), at(5), 1, Some("late")),
+    Ask(Some("z"), at(5), 2, None))
+
+  private def refused(condition: String, part: String)(call: => DataFrame): Unit = {
+    val error = intercept[Exception](call.collect())
+    assert(error.asInstanceOf[SparkThrowable].getCondition == condition, error)
+    assert(error.getMessage.contains(part), error.getMessage)
+  }
+
+  private def table(arguments: String, policy: String = "'KEEP 2 ROWS'"): DataFrame =
+    lookup(tradesOf(trades.toDF()), asksOf(asks.toDF()), policy, arguments)
+
+  test("the output has the columns of the row, then the aggregates, then the rows") {
+    val found = table(s"lookup_contents => 'rows', $Aggregates")
+    assert(found.columns.toSeq == Seq("sym", "placed", "id", "note", "c", "every", "rows"))
+    val rows = found.orderBy("id").selectExpr("id", "note", "c", "every", "rows.n", "rows.k")
+    assert(
+      rows.collect().toSeq == Seq(
+        Row(0, null, 2L, Seq(1, 3), Seq(1, 3), Seq("a", "a")),
+        Row(1, "late", 2L, Seq(3, 4), Seq(3, 4), Seq("a", "a")),
+        Row(2, null, 0L, Nil, Nil, Nil)))
+    val onlyRows = table("lookup_contents => 'rows'")
+    assert(onlyRows.where("id = 1").selectExpr("rows.x").head() == Row(Seq(2.0, 6.0)))
+  }
+
+  test("more rows than the array may have fail the query") {
+    val error = intercept[Exception] {
+      table("lookup_contents => 'rows', max_content => 1").collect()
+    }
+    assert(conditionsOf(error).contains("WINOPS_CONTENT_SIZE"))
+  }
+
+  test("several windows over rows that are stored once") {
+    val windows = "windows => named_struct('two', 'KEEP 2 ROWS', 'all', 'KEEP ALL')"
+    val query = "TABLE(SELECT sum(x) AS s, count(*) AS c FROM input_of_keep)"
+    val of = "of_windows => named_struct('s', 'two', 'c', 'all')"
+    val found = table(s"aggregates => $query, $of", windows).orderBy("id").select("id", "s", "c")
+    assert(found.collect().toSeq == Seq(Row(0, 3.0, 2L), Row(1, 8.0, 3L), Row(2, null, 0L)))
+  }
+
+  test("the API for Scala gives the rows of the call in SQL") {
+    val kept =
+      winops.keep(tradesOf(trades.toDF()), "KEEP 2 ROWS", per = "k", orderBy = "n", time = "ts")
+    val columns = Map("c" -> count("*"), "every" -> collect_list("n"))
+    val found = kept.lookup(
+      asksOf(asks.toDF()),
+      columns,
+      on = Map("k" -> "sym"),
+      time = "placed",
+      before = true,
+      how = "inner",
+      contents = "rows")
+    val expected =
+      table(
+        s"lookup_before => true, lookup_how => 'inner', lookup_contents => 'rows', $Aggregates")
+    assert(found.schema == expected.schema)
+    assert(found.collect().toSet == expected.collect().toSet)
+    assert(found.count() == 2)
+  }
+
+  test("a key of an expression and of a narrower type is that of the window") {
+    val rows = tradesOf(trades.toDF()).selectExpr("upper(k) AS k", "ts", "n", "x", "1L AS v")
+    asksOf(asks.toDF())
+      .selectExpr("sym AS k", "1 AS venue", "placed AS ts", "id")
+      .createOrReplaceTempView("asks")
+    val found = keep(
+      rows,
+      "PARTITION BY (lower(k), v + 1) ORDER BY (n), 'KEEP ALL', time => 'ts', " +
+        "output => 'lookup', lookup => TABLE(asks), lookup_on => named_struct('v', 'venue'), " +
+        "aggregates => TABLE(SELECT count(*) AS c FROM input_of_keep)")
+    assert(found.orderBy("id").select("c").collect().toSeq == Seq(Row(2L), Row(3L), Row(0L)))
+    assert(found.columns.toSeq == Seq("k", "venue", "ts", "id", "c"))
+  }
+
+  test("rows that update a row of the window, or delete it, are seen by later lookups") {
+    val rows = Seq(("a", 1, "insert", 1.0), ("a", 2, "update", 3.0), ("a", 4, "delete", 0.0))
+      .toDF("k", "sec", "op", "x")
+      .selectExpr("k", "timestamp_seconds(sec) AS ts", "op", "1 AS id", "sec AS n", "x")
+    Seq(1, 3, 4)
+      .toDF("sec")
+      .selectExpr("'a' AS k", "timestamp_seconds(sec) AS ts", "sec")
+      .createOrReplaceTempView("asks")
+    val found = keep(
+      rows,
+      "PARTITION BY (k) ORDER BY (n), 'KEEP ALL', time => 'ts', key => 'id', op => 'op', " +
+        "output => 'lookup', lookup => TABLE(asks), lookup_contents => 'rows', " +
+        "aggregates => TABLE(SELECT sum(x) AS s FROM input_of_keep)")
+    assert(found.orderBy("sec").select("s").collect().toSeq == Seq(Row(1.0), Row(3.0), Row(null)))
+    assert(!found.selectExpr("inline(rows)").columns.contains("op"))
+  }
+
+  test("late rows are counted, or emitted with a reason and without results") {
+    Seq("drop", "emit").foreach { late =>
+      val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+      val df = lookup(
+        timedTrades(ofTrades, "0 seconds"),
+        timedAsks(ofAsks, "0 seconds"),
+        "'KEEP 2 ROWS'",
+        s"late => '$late', $Aggregates")
+      inTempDir { checkpoint =>
+        val written = new Written
+        val running = start(df, checkpoint, written)
+        try {
+          ofTrades.addData(trades :+ Trade(Some("end"), at(9), 9, None))
+          ofAsks.addData(asks :+ Ask(Some("end"), at(9), 9, None))
+          running.processAllAvailable()
+          assert(written.rows.map(_.getAs[Int]("id")).toSet == Set(0, 1, 2))
+          ofTrades.addData(Trade(Some("a"), at(3), 5, None))
+          ofAsks.addData(Ask(Some("a"), at(3), 7, None))
+          running.processAllAvailable()
+          val progress = progressOf(running).flatMap(_.stateOperators)
+          assert(progress.map(_.numRowsDroppedByWatermark).sum == 2)
+          assert(progress.map(_.customMetrics.get("rowsLookedUp").longValue).sum == 3)
+        } finally running.stop()
+        val ofLate = written.rows.filter(_.getAs[Int]("id") == 7)
+        if (late == "drop") assert(ofLate.isEmpty)
+        else {
+          assert(ofLate.map(_.toSeq.takeRight(3)) == Seq(Seq(null, null, "late")))
+          assert(written.rows.filterNot(ofLate.contains).forall(_.isNullAt(6)))
+        }
+      }
+    }
+  }
+
+  test("a silent stream holds the rows of the other one back") {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val df = lookup(
+      timedTrades(ofTrades, "0 seconds"),
+      timedAsks(ofAsks, "0 seconds"),
+      "'KEEP 2 ROWS'",
+      Aggregates)
+    inTempDir { checkpoint =>
+      val written = new Written
+      val running = start(df, checkpoint, written)
+      try {
+        ofTrades.addData(trades)
+        ofAsks.addData(asks)
+        running.processAllAvailable()
+        ofTrades.addData(Trade(Some("end"), at(100), 9, None))
+        running.processAllAvailable()
+        assert(written.rows.map(_.getAs[Int]("id")) == Seq(0))
+        ofAsks.addData(Ask(Some("end"), at(100), 9, None))
+        running.processAllAvailable()
+        assert(written.rows.map(_.getAs[Int]("id")).toSet == Set(0, 1, 2))
+      } finally running.stop()
+    }
+  }
+
+  test("windows that start with a table answer as if its rows had come first") {
+    val (early, late) = trades.partition(_.micros < at(3))
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val started = winops.withHistory(timedTrades(ofTrades, "0 seconds"), tradesOf(early.toDF()))
+    val df =
+      lookup(started, timedAsks(ofAsks, "0 seconds"), "'KEEP 2 ROWS'", Aggregates)
+    val asking = Ask(Some("a"), at(3), 3, None) +: asks.filter(_.micros > at(3))
+    inTempDir { checkpoint =>
+      val written = new Written
+      val running = start(df, checkpoint, written)
+      try {
+        ofTrades.addData(late :+ Trade(Some("end"), at(9), 9, None))
+        ofAsks.addData(asking :+ Ask(Some("end"), at(9), 9, None))
+        running.processAllAvailable()
+      } finally running.stop()
+      assert(
+        written.rows.map(shownRow).sorted == Seq(
+          shown(asks(1), Seq(3, 4)),
+          shown(asks(2), Nil),
+          shown(asking.head, Seq(1, 3))).sorted)
+    }
+  }
+
+  test("in the order of arrival, rows read the windows in the micro-batch in which they come") {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    ofAsks.toDF().createOrReplaceTempView("asks")
+    val df = keep(
+      ofTrades.toDF(),
+      "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', output => 'lookup', " +
+        s"lookup => TABLE(asks), lookup_on => named_struct('k', 'sym'), $Aggregates")
+    inTempDir { checkpoint =>
+      val written = new Written
+      val running = start(df, checkpoint, written)
+      try {
+        asks.take(2).zip(trades.filter(_.k.contains("a"))).foreach { case (ask, trade) =>
+          ofAsks.addData(ask)
+          running.processAllAvailable()
+          ofTrades.addData(trade)
+          running.processAllAvailable()
+        }
+        assert(written.rows.map(shownRow) == Seq(shown(asks(0), Nil), shown(asks(1), Seq(1))))
+      } finally running.stop()
+    }
+  }
+
+  test("rows that look up are neither held nor keep a group alive") {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val df = lookup(
+      timedTrades(ofTrades, "0 seconds"),
+      timedAsks(ofAsks, "0 seconds"),
+      "'KEEP 2 ROWS'",
+      s"idle => '3 seconds', $Aggregates")
+    inTempDir { checkpoint =>
+      val running = start(df, checkpoint, new Written)
+      try {
+        ofTrades.addData(trades.filter(_.k.contains("b")) :+ Trade(None, at(9), 9, None))
+        ofAsks.addData((2 to 9).map(second => Ask(Some("b"), at(second), second, None)))
+        running.processAllAvailable()
+        val state = progressOf(running).last.stateOperators.head.customMetrics
+        assert(state.get("rowsHeld").longValue == 2)
+        assert(state.get("rowsWaiting").longValue == 2)
+      } finally running.stop()
+    }
+  }
+
+  test("calls that cannot be answered are refused") {
+    val (stream, other) = (memoryStream[Trade], memoryStream[Ask])
+    val (rows, asking) = (tradesOf(trades.toDF()), asksOf(asks.toDF()))
+    val two = "'KEEP 2 ROWS'"
+    refused("WINOPS_LOOKUP", "a table looks up the windows of a stream") {
+      lookup(timedTrades(stream), asking, two, Aggregates)
+    }
+    refused("WINOPS_LOOKUP", "a stream looks up the windows of a table") {
+      lookup(rows, timedAsks(other), two, Aggregates)
+    }
+    refused("WINOPS_WATERMARK_REQUIRED", "placed") {
+      lookup(timedTrades(stream), asksOf(other.toDF()), two, Aggregates)
+    }
+    refused("WINOPS_LOOKUP", "depend on each other") {
+      table(Aggregates, "spl => 'sliding, count(2), partitioned, partitionCount(2)'")
+    }
+    refused("WINOPS_LOOKUP", "applied by their time") {
+      table(s"apply => 'arrival', $Aggregates")
+    }
+    refused("WINOPS_LOOKUP", "has the type INT") {
+      lookup(rows, asking.selectExpr("id AS sym", "id AS placed", "id"), two, Aggregates)
+    }
+    refused("WINOPS_LOOKUP", "no column sym") {
+      lookup(rows, asking.drop("sym"), two, Aggregates)
+    }
+    refused("WINOPS_LOOKUP", "no time column placed") {
+      lookup(rows, asking.drop("placed"), two, Aggregates)
+    }
+    refused("WINOPS_LOOKUP", "not every value") {
+      lookup(rows.selectExpr("n AS k", "ts", "n"), asking, two, Aggregates)
+    }
+    refused("WINOPS_COLUMN_CONFLICT", "note") {
+      table("aggregates => TABLE(SELECT count(*) AS note FROM input_of_keep)")
+    }
+    refused("WINOPS_AGGREGATES", "GROUP BY") {
+      table("aggregates => TABLE(SELECT k, count(*) AS c FROM input_of_keep GROUP BY k)")
+    }
+    refused("WINOPS_LOOKUP", "which only the windows can") {
+      lookup(timedTrades(stream), winops.withHistory(timedAsks(other), asking), two, Aggregates)
+    }
+    refused("WINOPS_ARGUMENT.MISSING", "aggregates")(table("lookup_how => 'left'"))
+    refused("WINOPS_ARGUMENT.VALUE", "lookup_how")(table(s"lookup_how => 'outer', $Aggregates"))
+    refused("WINOPS_ARGUMENT.UNKNOWN", "lookup_how") {
+      keep(rows, s"PARTITION BY (k), $two, time => 'ts', lookup_how => 'left'")
+    }
+    refused("WINOPS_ARGUMENT.MISSING", "lookup") {
+      keep(rows, s"PARTITION BY (k), $two, time => 'ts', output => 'lookup', $Aggregates")
+    }
+  }
+
+  test("EXPLAIN names the lookup, and one shuffle has the rows of both") {
+    val plan = table(s"lookup_before => true, $Aggregates").queryExecution
+    val text = plan.optimizedPlan.toString
+    assert(text.contains("time [ts] applied by event_time, output [lookup], before the time"))
+    assert("Exchange hashpartitioning".r.findAllIn(plan.executedPlan.toString).size == 1)
+    // Rows with equal n are ordered by all columns. Without n, the order is that of the table,
+    // and no aggregate reads the column x.
+    def readsX(plan: LogicalPlan): Boolean =
+      plan.collectLeaves().exists(_.output.exists(_.name == "x"))
+    val (rows, asking) = (tradesOf(trades.toDF()), asksOf(asks.toDF()))
+    val pruned = lookup(rows, asking, "'KEEP 2 ROWS'", Aggregates, order = "").queryExecution
+    assert(readsX(plan.optimizedPlan) && !readsX(pruned.optimizedPlan))
+  }
+
+  test("the tab Windows says that rows look the window up") {
+    val kept = table(s"lookup_before => true, $Aggregates").queryExecution.analyzed
+    val texts = kept.collect { case keep: Keep => KeepDescriber.text(keep) }
+    assert(texts.size == 1)
+    assert(
+      texts.head.endsWith(
+        "Each row of another input looks the rows of its group up, before the rows of its time."))
+  }
+
+  test("aggregates of fractions are those of withColumns, to the bit") {
+    val random = new Random(5)
+    val (some, _) = randomRows(random)
+    val rows = some.map(_.copy(k = Some("a"))).zipWithIndex.map { case (row, i) =>
+      row.copy(micros = at(1) + i * 1000L)
+    }
+    val kept =
+      winops.keep(tradesOf(rows.toDF()), "KEEP 7 ROWS", per = "k", orderBy = "n", time = "ts")
+    def bits(df: DataFrame): Seq[Option[Long]] =
+      df.orderBy("ts").select("m").collect().toSeq.map { row =>
+        Option.when(!row.isNullAt(0))(java.lang.Double.doubleToLongBits(row.getDouble(0)))
+      }
+    val asking = tradesOf(rows.toDF()).select("k", "ts")
+    assert(
+      bits(kept.lookup(asking, Map("m" -> avg("x")))) ==
+        bits(kept.withColumn("m", avg("x")).select("k", "ts", "m")))
+  }
+}
+
+private object LookupSuite {
+  private val Runs = 12
+
+  val Aggregates: String =
+    "aggregates => TABLE(SELECT count(*) AS c, collect_list(n) AS every FROM input_of_keep)"
+
+  /** Microseconds of a time in seconds. */
+  def at(seconds: Long): Long = seconds * 1000000L
+
+  def shown(ask: Ask, held: Seq[Int]): String =
+    s"${ask.id} ${ask.note} ${held.size} ${held.toList}"
+
+  def shownRow(row: Row): String = {
+    val held = row.getSeq[Int](row.fieldIndex("every"))
+    s"${row.getAs[Int]("id")} ${Option(row.getAs[String]("note"))} ${row.getAs[Long]("c")} " +
+      s"${held.toList}"
+  }
+}
