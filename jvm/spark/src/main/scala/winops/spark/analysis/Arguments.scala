@@ -170,10 +170,7 @@ final class Arguments(expressions: Seq[Expression]) {
 
   /** The plan of a query that is passed as a table. */
   def query(name: String, expected: String = "TABLE(SELECT ... FROM ...)"): Option[LogicalPlan] =
-    byName.get(name).map {
-      case table: FunctionTableSubqueryArgumentExpression => table.plan
-      case _ => throw WinopsErrors.argument("VALUE", name, expected)
-    }
+    byName.get(name).map(TableArguments.planOf(name, _, expected))
 
   /** The instant from which periods are counted; `None` if not given. */
   def origin: Option[Origin] = byName.get("origin").map { expression =>

@@ -21,38 +21,14 @@ private[spark] object HistoryArguments {
 
   /** The plan of a call with these arguments. */
   def of(arguments: Seq[Expression]): LogicalPlan = {
-    val (tables, others) = arguments.span(_.isInstanceOf[FunctionTableSubqueryArgumentExpression])
-    val named = others.map {
-      case NamedArgumentExpression(name, value) if Names.contains(lower(name)) =>
-        lower(name) -> value
-      case NamedArgumentExpression(name, _) =>
-        throw WinopsErrors.argument("UNKNOWN", name, Names.mkString("one of ", ", ", ""))
-      case other =>
-        throw WinopsErrors.argument(
-          "UNKNOWN",
-          other.sql,
-          "TABLE(stream), TABLE(history), and then named arguments")
-    }
-    named.groupBy(_._1).foreach { case (name, given) =>
-      if (given.size > 1) throw WinopsErrors.argument("DUPLICATE", name, "each argument once")
-    }
-    tables match {
-      case Seq(
-            stream: FunctionTableSubqueryArgumentExpression,
-            history: FunctionTableSubqueryArgumentExpression) =>
-        val values = named.toMap
-        of(
-          stream.plan,
-          history.plan,
-          emits(values.get("emit")),
-          values.get("until"),
-          nameOfTable = "The second argument of with_history")
-      case _ =>
-        throw WinopsErrors.argument(
-          "MISSING",
-          "table",
-          "TABLE(stream) and TABLE(history) as the first two arguments")
-    }
+    val TableArguments(stream, history, named) =
+      TableArguments.of(arguments, "stream", "history", Names)
+    of(
+      stream,
+      history,
+      emits(named.get("emit")),
+      named.get("until"),
+      nameOfTable = "The second argument of with_history")
   }
 
   /** Puts the rows of a table before those of a stream, or of another table.

@@ -1,7 +1,6 @@
 package winops.spark.analysis
 
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StringType
 
 import winops.spark.internal.WinopsErrors
@@ -19,7 +18,7 @@ private[spark] object KeyArguments {
   /** The columns of the primary key, with their names in the table; empty if there is none. */
   def keyOf(arguments: Arguments, columns: Seq[Attribute]): Seq[RowExpression] = {
     val key = arguments.names("key").map { name =>
-      val column = columnOf("key", name, columns)
+      val column = NamedColumns.of("key", name, columns)
       if (!SortKeys.accept(column.dataType)) {
         throw WinopsErrors.analysis(
           "WINOPS_KEY_TYPE",
@@ -40,7 +39,7 @@ private[spark] object KeyArguments {
   /** The column that says what a row does. */
   def operationOf(arguments: Arguments, columns: Seq[Attribute]): Option[Attribute] =
     arguments.text("op").map { name =>
-      val column = columnOf("op", name, columns)
+      val column = NamedColumns.of("op", name, columns)
       if (!column.dataType.isInstanceOf[StringType]) {
         throw WinopsErrors.argument(
           "VALUE",
@@ -166,10 +165,4 @@ private[spark] object KeyArguments {
       Some("its groups are removed, or depend on each other")
     } else if (spec.punctuation.isDefined) Some("it has punctuation")
     else None
-
-  private def columnOf(argument: String, name: String, columns: Seq[Attribute]): Attribute =
-    columns.filter(column => SQLConf.get.resolver(column.name, name)) match {
-      case Seq(column) => column
-      case _ => throw WinopsErrors.unknownColumn(argument, name, columns)
-    }
 }

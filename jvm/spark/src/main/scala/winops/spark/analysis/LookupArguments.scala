@@ -172,7 +172,7 @@ private[spark] object LookupArguments {
     }
     columns.map { column =>
       val name = pairs.collectFirst { case (key, name) if isSame(key, column.name) => name }
-      val own = columnOf(other, name.getOrElse(column.name)).getOrElse {
+      val own = NamedColumns.find(name.getOrElse(column.name), other.output).getOrElse {
         throw refused(
           s"the rows that look up have no column ${name.getOrElse(column.name)} for the column " +
             s"${column.name} of the group key",
@@ -203,7 +203,7 @@ private[spark] object LookupArguments {
     }
     time.map { column =>
       val name = options.time.getOrElse(column.name)
-      val own = columnOf(other, name).getOrElse {
+      val own = NamedColumns.find(name, other.output).getOrElse {
         throw refused(
           s"the rows that look up have no time column $name",
           "Name their time column, as in lookup_time => 'column'")
@@ -223,12 +223,6 @@ private[spark] object LookupArguments {
       column.exprId -> own
     }
   }
-
-  private def columnOf(rows: LogicalPlan, name: String): Option[Attribute] =
-    rows.output.filter(column => SQLConf.get.resolver(column.name, name)) match {
-      case Seq(column) => Some(column)
-      case _ => None
-    }
 
   private def refused(reason: String, expected: String): AnalysisException =
     WinopsErrors.analysis("WINOPS_LOOKUP", "reason" -> reason, "expected" -> expected)

@@ -16,8 +16,8 @@ import winops.spark.plan.{AggMode, Application, ColumnsOfInput, FramedFunction, 
 import winops.spark.source.StoredColumns
 import winops.text.dialect.Dialect
 
-/** Resolves a call of `keep` to a [[Keep]]. Throws an error that names the missing or wrong
-  * argument otherwise.
+/** Resolves a call of `keep` to a [[Keep]]. Throws an error
+  * that names the missing or wrong argument otherwise.
   */
 object ResolveKeep extends Rule[LogicalPlan] {
   private val FailOnNullTime = "error"
@@ -281,21 +281,22 @@ object ResolveKeep extends Rule[LogicalPlan] {
   }
 
   private def timeColumn(table: LogicalPlan, name: String): Attribute =
-    table.output.filter(column => SQLConf.get.resolver(column.name, name)) match {
-      case Seq(column) =>
-        column.dataType match {
-          case TimestampType | TimestampNTZType => column
-          case other =>
-            throw WinopsErrors.analysis("WINOPS_TIME_TYPE", "column" -> name, "type" -> other.sql)
-        }
-      case _ => throw WinopsErrors.unknownColumn("time", name, table.output)
-    }
+    checkedTime(NamedColumns.of("time", name, table.output))
+
+  /** Returns a column if it can be a time. */
+  private[analysis] def checkedTime(column: Attribute): Attribute = column.dataType match {
+    case TimestampType | TimestampNTZType => column
+    case other =>
+      throw WinopsErrors.analysis(
+        "WINOPS_TIME_TYPE",
+        "column" -> column.name,
+        "type" -> other.sql)
+  }
 
   private def punctuationColumn(table: LogicalPlan, name: String): Attribute =
-    table.output.filter(column => SQLConf.get.resolver(column.name, name)) match {
-      case Seq(column) if column.dataType.isInstanceOf[StringType] => column
-      case Seq(_) => throw WinopsErrors.argument("VALUE", "punct", "the name of a string column")
-      case _ => throw WinopsErrors.unknownColumn("punct", name, table.output)
+    NamedColumns.of("punct", name, table.output) match {
+      case column if column.dataType.isInstanceOf[StringType] => column
+      case _ => throw WinopsErrors.argument("VALUE", "punct", "the name of a string column")
     }
 
   private def groupOf(partitionBy: Seq[Expression], named: Seq[Expression]): Seq[Expression] = {

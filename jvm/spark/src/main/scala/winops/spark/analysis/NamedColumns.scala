@@ -1,0 +1,27 @@
+package winops.spark.analysis
+
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.internal.SQLConf
+
+import winops.spark.internal.WinopsErrors
+
+/** Finds columns by the names that arguments have. */
+private[spark] object NamedColumns {
+
+  /** The column of this name; None if there is none, or several ones. */
+  def find(name: String, columns: Seq[Attribute]): Option[Attribute] =
+    columns.filter(column => SQLConf.get.resolver(column.name, name)) match {
+      case Seq(column) => Some(column)
+      case _ => None
+    }
+
+  /** The column of this name.
+    *
+    * @param argument
+    *   the argument that names the column
+    * @throws AnalysisException
+    *   `WINOPS_UNKNOWN_COLUMN` if there is none, or several ones
+    */
+  def of(argument: String, name: String, columns: Seq[Attribute]): Attribute =
+    find(name, columns).getOrElse(throw WinopsErrors.unknownColumn(argument, name, columns))
+}
