@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
@@ -92,6 +93,27 @@ def test_a_row_finds_what_a_list_holds(
     expected = {number: values(held) for number, held in answers(window, *rows, before).items()}
     assert by_id == expected
     assert any(count > 0 for count, *_ in expected.values())
+
+
+OTHERS: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "distinct": lambda asks: asks.distinct(),
+    "repartition": lambda asks: asks.repartition(3),
+    "sorted": lambda asks: asks.orderBy(F.desc("id")),
+    "join": lambda asks: asks.join(asks.select("id").distinct(), "id").select(*asks.columns),
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+@pytest.mark.parametrize("window", [keep_rows(2), keep_interval(7)], ids=str)
+def test_rows_of_one_time_have_the_order_of_their_source(
+    rows: Rows, trades: DataFrame, asks: DataFrame, window: Window, other: str
+) -> None:
+    ordered = keep(trades, window.policy, per=["draw", "k"], time="ts")
+    found = ordered.lookup(OTHERS[other](asks), aggregates(), on=ON, time="placed")
+    by_id = {row.id: tuple(row)[4:] for row in found.collect()}
+    assert by_id == {
+        number: values(held) for number, held in answers(window, *rows, False).items()
+    }
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["at", "before"])

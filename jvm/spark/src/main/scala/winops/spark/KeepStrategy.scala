@@ -17,7 +17,7 @@ import winops.spark.checkpoint.StoredKeep
 import winops.spark.execution.{BatchKeepExec, NewestRowsExec, UnsharedExec}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.{GroupedOperator, Keep}
-import winops.spark.source.{OrderOfTasks, Positioned, SourceOrder, StoredColumns, WithHistory}
+import winops.spark.source.{AnyOrder, OrderOfTasks, Positioned, SourceOrder, StoredColumns, UnorderedRows, WithHistory}
 
 /** Plans the operators and the other nodes of winops. Expressions that group and order the rows
   * are computed once, below the shuffle.
@@ -47,6 +47,7 @@ object KeepStrategy extends SparkStrategy {
     case FilePosition(position, child, isRequired, byAge) =>
       FilePositionExec(position, isRequired, byAge, planLater(child)) :: Nil
     case StoredColumns(child) => planLater(child) :: Nil
+    case UnorderedRows(child) => planLater(child) :: Nil
     case _: WithHistory => throw CheckHistory.notStarted
     case rows: StoredWaitingRows => StoredWaitingRowsExec(rows) :: Nil
     case moved: MovedCheckpoint => MovedCheckpointExec(moved) :: Nil
@@ -161,6 +162,10 @@ object KeepStrategy extends SparkStrategy {
     SourceOrder.of(rows) match {
       case Right(OrderOfTasks(_)) if operator.followsSource =>
         (rows, Seq(SourceOrder.numberInTasks()))
+      // The optimizer removes the ordered rows from a union in a micro-batch without such rows.
+      // Rows that wait have the order of their positions in this micro-batch, too.
+      case Right(AnyOrder(_)) if operator.followsSource =>
+        (rows, Seq(SourceOrder.named(Literal(0L))))
       case Right(order) if operator.followsSource =>
         val Positioned(plan, positions, isUnique, _) = order.positioned
         val checked = plan.transform { case files: FilePosition =>

@@ -10,7 +10,7 @@ import winops.spark.expressions.LosslessCast
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.Watermarks
 import winops.spark.plan.{GroupedOperator, Keep, KeepSpec, LookupOptions, Output}
-import winops.spark.source.{StoredColumns, WithHistory}
+import winops.spark.source.{StoredColumns, UnorderedRows, WithHistory}
 
 /** Resolves the arguments of the output `lookup`, in which rows of another input read the windows
   * of the call.
@@ -64,7 +64,8 @@ private[spark] object LookupArguments {
       time: Option[Attribute]): Option[AskingRows] = spec.lookup.map { options =>
     val passed = arguments.query(Other, "TABLE(name)").get
     check(spec, table, passed)
-    val other = StoredColumns(passed)
+    // Their order has no effect. That of the union is the order of the rows of the windows alone.
+    val other = UnorderedRows(StoredColumns(passed))
     val filled =
       keysOf(arguments.pairs(On), group, table, other) ++ timeOf(
         spec,

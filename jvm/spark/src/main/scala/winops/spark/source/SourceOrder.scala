@@ -61,6 +61,11 @@ final case class OrderOfFiles(plan: LogicalPlan) extends SourceOrder {
   }
 }
 
+/** The order of the rows among each other has no effect. */
+final case class AnyOrder(plan: LogicalPlan) extends SourceOrder {
+  override def positioned: Positioned = Positioned(plan, Nil, isUnique = true)
+}
+
 object SourceOrder {
   private val Name = "_position"
 
@@ -99,6 +104,7 @@ object SourceOrder {
         order: SourceOrder): SourceOrder = order match {
       case OrderOfTasks(_) => OrderOfTasks(reference)
       case OrderOfFiles(_) => OrderOfFiles(reference)
+      case AnyOrder(_) => AnyOrder(reference)
       // References are replaced by their plans before the positions are read.
       case other: Positioned => Positioned(reference, Nil, other.isUnique)
     }
@@ -107,9 +113,13 @@ object SourceOrder {
     override protected def ofHistory(node: WithHistory, stream: SourceOrder): SourceOrder =
       OrderOfTasks(node)
 
-    /** Orders the rows of the children one child after the other. */
-    override protected def ofUnion(union: Union, orders: Seq[SourceOrder]): SourceOrder =
-      if (orders.forall(_.isInstanceOf[OrderOfTasks])) OrderOfTasks(union)
+    /** Orders the rows of the children one child after the other. Rows without an order have NULL
+      * positions, or those of their tasks, which do not affect the other rows.
+      */
+    override protected def ofUnion(union: Union, orders: Seq[SourceOrder]): SourceOrder = {
+      val ordered = orders.filterNot(_.isInstanceOf[AnyOrder])
+      if (ordered.isEmpty) AnyOrder(union)
+      else if (ordered.forall(_.isInstanceOf[OrderOfTasks])) OrderOfTasks(union)
       else {
         val children = orders.map(_.positioned)
         // Children with positions of the same types share columns, which are NULL in the other
@@ -127,6 +137,7 @@ object SourceOrder {
         val all = union.copy(children = aligned)
         Positioned(all, all.output.takeRight(columns.size + 1), children.forall(_.isUnique))
       }
+    }
 
     private def typesOf(positioned: Positioned) = positioned.positions.map(_.dataType)
   }
@@ -173,6 +184,7 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
         case child: Positioned => child.copy(plan = withClause.copy(plan = child.plan))
         case other => other
       }
+    case rows if UnorderedRows.isAt(rows) => Right(AnyOrder(rows))
     case leaf: LeafNode => ofLeaf(leaf).toRight(leaf)
     case node if hasSubqueries(node) => Left(node)
     case union: Union =>
@@ -186,12 +198,14 @@ private[spark] abstract class SourceOrderReader(definitions: Map[Long, CTERelati
       // Python UDFs read rows ahead.
       of(udfs.child).map {
         case OrderOfTasks(_) => OrderOfTasks(udfs)
+        case AnyOrder(_) => AnyOrder(udfs)
         case other => through(udfs, other.positioned)
       }
     case node: UnaryNode if isRowByRow(node) =>
       of(node.child).flatMap {
         case OrderOfTasks(_) => Right(OrderOfTasks(node))
         case OrderOfFiles(_) => Right(OrderOfFiles(node))
+        case AnyOrder(_) => Right(AnyOrder(node))
         case child: Positioned => carried(node, child).toRight(node)
       }
     case node => Left(node)

@@ -53,16 +53,26 @@ object SourcePartitions {
         case _ => OrderOfTasks(leaf)
       })
 
+    /** Numbers the children. If the rows of one child only have an order, they keep their
+      * partitions, and the others have NULL.
+      */
     override protected def ofUnion(union: Union, children: Seq[SourceOrder]): SourceOrder = {
-      val numbered = children.zip(union.children).zipWithIndex.map { case ((order, child), i) =>
-        val number = Literal(ByteBuffer.allocate(Integer.BYTES).putInt(i).array)
-        val (plan, partition) = order match {
-          case Positioned(partitioned, partition, _, _) => (partitioned, partition)
-          case _ => (child, Nil)
+      val ordered = children.filterNot(_.isInstanceOf[AnyOrder])
+      val isOfOne = ordered.size < children.size && ordered.size <= 1
+      if (isOfOne && !ordered.exists(_.isInstanceOf[Positioned])) OrderOfTasks(union)
+      else {
+        val numbered = children.zip(union.children).zipWithIndex.map { case ((order, child), i) =>
+          val number = Literal(ByteBuffer.allocate(Integer.BYTES).putInt(i).array)
+          val (plan, partition) = order match {
+            case AnyOrder(_) => (child, Literal(null, BinaryType))
+            case Positioned(plan, Seq(partition), _, _) if isOfOne => (plan, partition)
+            case Positioned(plan, partition, _, _) => (plan, Concat(number +: partition))
+            case _ => (child, Concat(Seq(number)))
+          }
+          Project(child.output :+ Alias(partition, Name)(), plan)
         }
-        Project(child.output :+ Alias(Concat(number +: partition), Name)(), plan)
+        partitioned(union.copy(children = numbered))
       }
-      partitioned(union.copy(children = numbered))
     }
 
     /** Adds the empty value to the rows of the table, which precedes those of all partitions. */

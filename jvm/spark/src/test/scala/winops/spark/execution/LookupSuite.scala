@@ -133,6 +133,165 @@ class LookupSuite extends LookupTest with RandomProperties {
     assert(onlyRows.where("id = 1").selectExpr("rows.x").head() == Row(Seq(2.0, 6.0)))
   }
 
+  (1 to Runs).foreach { run =>
+    property(
+      s"rows of one time have the order of their source, whatever reads them: run $run",
+      Longer.unless(run <= 2): _*)(checkTies)
+  }
+
+  /** Compares windows without ORDER BY with a list, over tables and over streams whose rows
+    * arrive in their order. The rows that look up have no order.
+    */
+  private def checkTies(random: Random): Unit = {
+    val (numbered, asks) = randomRows(random)
+    val trades = renumbered(numbered)
+    val window = naiveLookups(random)(random.nextInt(5))
+    val before = random.nextBoolean()
+    def query(arranged: DataFrame => DataFrame)(trades: DataFrame, asks: DataFrame): DataFrame =
+      lookup(
+        trades,
+        arranged(asks),
+        s"'${window.policy}'",
+        s"lookup_before => $before, $Aggregates",
+        order = "")
+    val expected = naiveAnswers(window, trades, asks, before, isInner = false).map {
+      case (ask, held) => shown(ask, held.map(_.n))
+    }.sorted
+    withClue(s"${window.policy}, before $before, $trades, $asks: ") {
+      val others = Seq[DataFrame => DataFrame](
+        identity,
+        _.distinct(),
+        _.repartition(3),
+        _.orderBy($"id".desc),
+        asks => {
+          val joined = asks.join(asks.select("id").distinct(), "id")
+          joined.select("sym", "placed", "id", "note")
+        })
+      others.foreach { arranged =>
+        assert(onTables(trades, asks)(query(arranged)).map(shownRow).sorted == expected)
+      }
+      Seq[DataFrame => DataFrame](identity, _.repartition(3)).foreach { arranged =>
+        val emitted = onStreams(random, trades, asks, inOrder = true)(query(arranged))
+        assert(emitted.filter(_.getAs[Int]("id") >= 0).map(shownRow).sorted == expected)
+      }
+    }
+  }
+
+  /** Trades of one time, whose bytes sort in another order. */
+  private val tied = Seq(5, 3, 4, 1, 2).map(n => Trade(Some("a"), at(1), n, None))
+
+  private val later = (0 to 3).map(id => Ask(Some("a"), at(2), id, None))
+
+  test("files of a table have their order, and streams in any micro-batches") {
+    withTempDir { folder =>
+      val path = s"$folder/trades"
+      tied.toDF().coalesce(1).write.parquet(path)
+      Seq[DataFrame => DataFrame](identity, _.distinct()).foreach { arranged =>
+        val rows = tradesOf(spark.read.parquet(path))
+        val found =
+          lookup(rows, arranged(asksOf(later.toDF())), "'KEEP 3 ROWS'", Aggregates, order = "")
+        assert(found.collect().map(shownRow).toSet == later.map(shown(_, Seq(4, 1, 2))).toSet)
+      }
+    }
+    // In some micro-batches there are rows of one of the streams only.
+    val cuts = Seq(
+      Seq(tied -> later),
+      Seq(tied.take(2) -> Nil, Nil -> later, tied.drop(2) -> Nil),
+      Seq(Nil -> later.take(1), tied.take(1) -> Nil, Nil -> later.tail, tied.tail -> Nil),
+      tied.map(Seq(_) -> Nil) :+ (Nil -> later))
+    cuts.foreach { cut =>
+      val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+      val written = new Written
+      val ends =
+        Seq(Seq(Trade(Some("end"), at(99), 0, None)) -> Seq(Ask(Some("end"), at(99), -1, None)))
+      inTempDir { checkpoint =>
+        (cut ++ ends).foreach { case (trades, asks) =>
+          ofTrades.addData(trades)
+          ofAsks.addData(asks)
+          val df = lookup(
+            timedTrades(ofTrades, "0 seconds"),
+            timedAsks(ofAsks, "0 seconds").repartition(2),
+            "'KEEP 3 ROWS'",
+            Aggregates,
+            order = "")
+          val keeps = df.queryExecution.analyzed.collect { case keep: Keep => keep }
+          assert(
+            keeps.map(keep => keep.followsSource -> keep.sourcePartition) == Seq(true -> None))
+          runAll(df, checkpoint, written)
+        }
+      }
+      val answers = written.rows.filter(_.getAs[Int]("id") >= 0).map(shownRow)
+      assert(answers.toSet == later.map(shown(_, Seq(4, 1, 2))).toSet, cut)
+    }
+  }
+
+  test("rows of several partitions have the order of the partitions, whatever reads them") {
+    val (one, other) = tied.splitAt(2)
+    val cuts = Seq(
+      Seq((one, other, later)),
+      Seq((Nil, other, Nil), (Nil, Nil, later), (one, Nil, Nil)),
+      Seq((Nil, other.take(1), later), (one, Nil, Nil), (Nil, other.drop(1), Nil)))
+    cuts.foreach { cut =>
+      val (ofOne, ofOther, ofAsks) = (memoryStream[Trade], memoryStream[Trade], memoryStream[Ask])
+      val written = new Written
+      val end = Seq(Trade(Some("end"), at(99), 0, None))
+      inTempDir { checkpoint =>
+        (cut :+ ((end, end, Seq(Ask(Some("end"), at(99), -1, None))))).foreach {
+          case (some, others, asks) =>
+            ofOne.addData(some)
+            ofOther.addData(others)
+            ofAsks.addData(asks)
+            val trades = tradesOf(ofOne.toDF().union(ofOther.toDF()))
+            val df = lookup(
+              trades.withWatermark("ts", "0 seconds"),
+              timedAsks(ofAsks, "0 seconds").repartition(2),
+              "'KEEP 3 ROWS'",
+              Aggregates,
+              order = "")
+            runAll(df, checkpoint, written)
+        }
+      }
+      val answers = written.rows.filter(_.getAs[Int]("id") >= 0).map(shownRow)
+      assert(answers.toSet == later.map(shown(_, Seq(4, 1, 2))).toSet, cut)
+    }
+  }
+
+  test("in the order of arrival, the rows that look up need no order") {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    ofTrades.addData(tied)
+    ofAsks.addData(later)
+    def query(trades: DataFrame): DataFrame = {
+      ofAsks.toDF().repartition(4).createOrReplaceTempView("asks")
+      keep(
+        trades,
+        "PARTITION BY (k), 'KEEP 3 ROWS', output => 'lookup', lookup => TABLE(asks), " +
+          s"lookup_on => named_struct('k', 'sym'), $Aggregates")
+    }
+    inTempDir { checkpoint =>
+      val answers = runAll(query(ofTrades.toDF()), checkpoint).rows.map(shownRow)
+      assert(answers.toSet == later.map(shown(_, Seq(4, 1, 2))).toSet)
+    }
+    refused("WINOPS_ORDER_REQUIRED", "Repartition")(query(ofTrades.toDF().repartition(4)))
+  }
+
+  test("PARTITION BY and ORDER BY of a table in an argument are refused") {
+    tradesOf(trades.toDF()).createOrReplaceTempView("trades")
+    asksOf(asks.toDF()).createOrReplaceTempView("asks")
+    def call(arguments: String): DataFrame = spark.sql(
+      "SELECT * FROM keep(TABLE(trades) PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts', " +
+        s"output => 'lookup', lookup_on => named_struct('k', 'sym'), $arguments)")
+    val aggregates = "aggregates => TABLE(SELECT count(*) AS c FROM trades)"
+    refused("WINOPS_ARGUMENT.VALUE", "lookup") {
+      call(s"lookup_time => 'placed', lookup => TABLE(asks) PARTITION BY (sym), $aggregates")
+    }
+    refused("WINOPS_ARGUMENT.VALUE", "aggregates") {
+      call(s"lookup_time => 'placed', lookup => TABLE(asks), $aggregates PARTITION BY (c)")
+    }
+    refused("WINOPS_ARGUMENT.VALUE", "TABLE(history)") {
+      spark.sql("SELECT * FROM with_history(TABLE(trades), TABLE(trades) PARTITION BY (k))")
+    }
+  }
+
   test("more rows than the array may have fail the query") {
     val error = intercept[Exception] {
       table("lookup_contents => 'rows', max_content => 1").collect()

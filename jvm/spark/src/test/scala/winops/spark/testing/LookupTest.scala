@@ -50,7 +50,15 @@ trait LookupTest extends KeepStreamTest {
     (trades, asks)
   }
 
-  /** For each ask that is answered, the trades that its window holds as of its time. */
+  /** The trades with numbers that fall, so that the bytes of trades of one time sort in the reverse
+    * of their order.
+    */
+  protected def renumbered(trades: Seq[Trade]): Seq[Trade] =
+    trades.map(trade => trade.copy(n = trades.size - trade.n))
+
+  /** For each ask that is answered, the trades that its window holds as of its time. Trades of one
+    * time have their order in `trades`.
+    */
   protected def naiveAnswers(
       window: NaiveLookup,
       trades: Seq[Trade],
@@ -61,7 +69,7 @@ trait LookupTest extends KeepStreamTest {
       val known = trades
         .filter(_.k == ask.sym)
         .filter(row => if (before) row.micros < ask.micros else row.micros <= ask.micros)
-        .sortBy(row => (row.micros, row.n))
+        .sortBy(_.micros)
       ask -> window.held(known, ask.micros)
     }
     .filter { case (_, held) => held.nonEmpty || !isInner }
@@ -97,13 +105,20 @@ trait LookupTest extends KeepStreamTest {
 
   /** The output for rows that arrive in a random order, in random micro-batches, between some of
     * which the query is started anew. No row is late.
+    *
+    * @param inOrder
+    *   true if trades arrive in their order, as the rows of a table have it
     */
-  protected def onStreams(random: Random, trades: Seq[Trade], asks: Seq[Ask])(
-      query: (DataFrame, DataFrame) => DataFrame): Seq[Row] = {
+  protected def onStreams(
+      random: Random,
+      trades: Seq[Trade],
+      asks: Seq[Ask],
+      inOrder: Boolean = false)(query: (DataFrame, DataFrame) => DataFrame): Seq[Row] = {
     val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
     val written = new Written
     val all: Seq[Either[Trade, Ask]] = trades.map(Left(_)) ++ asks.map(Right(_))
-    val rows = random.shuffle(all)
+    val shuffled = random.shuffle(all)
+    val rows = if (inOrder) LookupTest.withTrades(shuffled, trades) else shuffled
     val batches = rows.grouped(1 + random.nextInt(rows.size)).toSeq :+ LookupTest.Heartbeats
     withTempDir { checkpoint =>
       val starts = batches.grouped(1 + random.nextInt(batches.size)).toSeq
@@ -141,6 +156,17 @@ object LookupTest {
     *   returns the rows of a group that are held, of those up to a time in microseconds, in order
     */
   final case class NaiveLookup(policy: String, held: (Seq[Trade], Long) => Seq[Trade])
+
+  /** The rows with other trades in the places of theirs. */
+  private def withTrades(
+      rows: Seq[Either[Trade, Ask]],
+      trades: Seq[Trade]): Seq[Either[Trade, Ask]] = {
+    val next = trades.iterator
+    rows.map {
+      case Left(_) => Left(next.next())
+      case ask => ask
+    }
+  }
 
   val Start = 10000000L
 
