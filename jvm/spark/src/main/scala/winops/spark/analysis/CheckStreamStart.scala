@@ -79,7 +79,7 @@ object CheckStreamStart extends Rule[LogicalPlan] {
   }
 
   /** Refuses as-of joins that [[ResolveAsOf]] has left to Spark, with the reason. */
-  private def checkAsOfJoins(query: LogicalPlan): Unit = if (OverSettings.isEnabled) {
+  private def checkAsOfJoins(query: LogicalPlan): Unit = if (AsOfSettings.isEnabled) {
     for {
       join <- query.collect { case join: AsOfJoin if ResolveAsOf.isOverStream(join) => join }
       refusal <- ResolveAsOf.refusal(join)

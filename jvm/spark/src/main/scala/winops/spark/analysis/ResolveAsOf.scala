@@ -10,7 +10,6 @@ import org.apache.spark.sql.types.DayTimeIntervalType
 
 import winops.spark.expressions.UnqualifiedSql
 import winops.spark.internal.WinopsErrors
-import winops.spark.over.OverSettings
 import winops.spark.plan.InSourceOrder
 
 /** Replaces Spark's [[AsOfJoin]] with a stream on its right side by a lookup. Spark has no
@@ -18,7 +17,7 @@ import winops.spark.plan.InSourceOrder
   */
 object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
   override def apply(plan: LogicalPlan): LogicalPlan =
-    if (!plan.containsPattern(TreePattern.AS_OF_JOIN) || !OverSettings.isEnabled) plan
+    if (!plan.containsPattern(TreePattern.AS_OF_JOIN) || !AsOfSettings.isEnabled) plan
     else {
       val definitions =
         plan.collect { case definition: CTERelationDef => definition.id -> definition }.toMap

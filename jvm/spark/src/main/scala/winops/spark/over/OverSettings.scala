@@ -1,10 +1,9 @@
 package winops.spark.over
 
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.util.IntervalUtils
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.unsafe.types.UTF8String
 
+import winops.spark.internal.SessionSettings
 import winops.spark.plan.{OperatorSpec, OverSpec}
 
 /** The settings of window functions over streams, which SQL's OVER has no place for.
@@ -97,11 +96,7 @@ object OverSettings {
       .map(interval => interval.days * MillisPerDay + interval.microseconds / 1000)
       .filter(_ > 0)
 
-  /** The value in the session. Within a view, Spark's own settings are those of the view. */
-  private def text(name: String): Option[String] = {
-    val conf = SparkSession.getActiveSession.fold(SQLConf.get)(_.sessionState.conf)
-    Option(conf.getConfString(name, null)).map(_.trim)
-  }
+  private def text(name: String): Option[String] = SessionSettings.text(name)
 
   private val MillisPerDay = 24L * 60 * 60 * 1000
 }
