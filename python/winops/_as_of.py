@@ -33,6 +33,10 @@ def asof_join(
     allow_exact_matches: bool = True,
     how: Literal["left", "inner"] = "left",
     suffixes: Sequence[str] = ("_x", "_y"),
+    idle: str | timedelta | None = None,
+    max_rows: int | None = None,
+    at_end: Literal["wait", "flush"] | None = None,
+    late: Literal["drop", "emit"] | None = None,
 ) -> DataFrame:
     """Join each row with the row of another DataFrame that is the nearest in time.
 
@@ -52,7 +56,8 @@ def asof_join(
         The time column of each side. The result has both.
     by : str or list of str, optional
         The columns of both sides whose values must be equal. The result has them once. If no
-        column is named, every row of the right side may match.
+        column is named, every row of the right side may match. Columns of different types are
+        compared in a type that has all values of both.
     left_by, right_by : str or list of str, optional
         The same for columns with different names: as many on each side.
     direction : {"backward", "forward", "nearest"}, default "backward"
@@ -71,28 +76,43 @@ def asof_join(
         ``inner`` omits them.
     suffixes : pair of str, default ("_x", "_y")
         The texts that are appended to the names of other columns that both sides have.
+    idle : str or datetime.timedelta, optional
+        The time after which the newest row of a key of the right side is removed if no other row
+        of the key has come, so that it matches nothing any more; only with ``backward``. If it is
+        omitted, the state of a stream has the newest row of every key forever.
+    max_rows : int, optional
+        The maximum number of rows of a key, 10 million by default, rows of either side that wait
+        among them; more rows fail the query with ``WINOPS_MAX_ROWS``.
+    at_end : {"wait", "flush"}, optional
+        The treatment of rows that wait for the watermark when the input of a stream ends:
+        ``wait``, the default, leaves them in the checkpoint; ``flush`` joins them, as `at_end` of
+        `keep` does.
+    late : {"drop", "emit"}, optional
+        The treatment of late rows of the left side: ``drop``, the default, drops and counts them;
+        ``emit`` emits them, and rows without a time, with NULL in the columns of the right side
+        and the reason, ``late`` or ``time missing``, in a last column ``_change_reason``.
 
     Returns
     -------
     DataFrame
         The columns of the left side, then those of the right side without the columns of `on` and
         `by`. Each row of the left side occurs at most once. Of several rows of the right side at
-        one time, the last in the order of their source matches; with ``nearest`` over tables, any
-        of them may match if their time is later. NULL in a column of `by` matches
-        nothing, and neither does a row of the right side without a time.
+        one time, the last in the order of their source matches. NULL in a column of `by` matches
+        nothing, and neither does a row without a time.
 
     Raises
     ------
     PySparkTypeError, PySparkValueError
         ``WINOPS_ARGUMENT``: an argument or a combination of arguments is invalid.
     AnalysisException
-        ``WINOPS_ASOF_JOIN``: one side is a stream and the other one a table, or a stream has
-        another `direction` than ``backward`` without a `tolerance`;
+        ``WINOPS_ASOF_JOIN``: one side is a stream and the other one a table, a stream has another
+        `direction` than ``backward`` without a `tolerance`, the times have different types, or
+        no type has the values of both columns of a key;
         ``WINOPS_UNKNOWN_COLUMN``: a side lacks a column;
         ``WINOPS_TIME_TYPE``: a time column is not a timestamp; ``WINOPS_WATERMARK_REQUIRED``: the
         time column of a stream has no watermark.
     SparkRuntimeException
-        ``WINOPS_NULL_TIME``: a row of the left side has no time.
+        ``WINOPS_MAX_ROWS``: a key has more rows than `max_rows`.
 
     See Also
     --------
@@ -133,9 +153,24 @@ def asof_join(
     ]
     if tolerance is not None:
         given.append(f"tolerance => {literal(arguments.tolerance('tolerance', tolerance))}")
+    given += _options(idle, max_rows, at_end, late)
     check_session(left.sparkSession)
     query = ["SELECT *", f"FROM asof_join(TABLE({{left}}), TABLE({{right}}), {', '.join(given)})"]
     return left.sparkSession.sql("\n".join(query), left=left, right=right)
+
+
+def _options(idle: object, max_rows: object, at_end: object, late: object) -> list[str]:
+    """Write the arguments that `keep` has, too."""
+    given: dict[str, int | str] = {}
+    if idle is not None:
+        given["idle"] = arguments.interval("idle", idle)
+    if max_rows is not None:
+        given["max_rows"] = arguments.count("max_rows", max_rows)
+    if at_end is not None:
+        given["at_end"] = arguments.choice("at_end", at_end, ("wait", "flush"))
+    if late is not None:
+        given["late"] = arguments.choice("late", late, ("drop", "emit"))
+    return [f"{name} => {literal(value)}" for name, value in given.items()]
 
 
 def _times(on: object, left_on: object, right_on: object) -> list[str]:

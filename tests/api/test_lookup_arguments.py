@@ -245,6 +245,10 @@ def test_a_stream_and_a_table_are_refused(
         ({"on": "ts", "how": "outer"}, PySparkValueError, '"left" or "inner"'),
         ({"on": "ts", "suffixes": "_x"}, PySparkTypeError, "suffixes="),
         ({"on": "ts", "suffixes": ("_x", None)}, PySparkTypeError, "suffixes="),
+        ({"on": "ts", "idle": 5}, PySparkTypeError, "idle="),
+        ({"on": "ts", "max_rows": 0}, PySparkValueError, "max_rows="),
+        ({"on": "ts", "at_end": "stop"}, PySparkValueError, '"wait" or "flush"'),
+        ({"on": "ts", "late": True}, PySparkTypeError, "late="),
         ({"on": "ts", "sort": True}, PySparkTypeError, "no argument sort="),
     ],
 )
@@ -274,6 +278,8 @@ def test_both_sides_of_a_join_are_dataframes(trades: DataFrame) -> None:
         ({"left_on": "id", "right_on": "seq"}, "WINOPS_TIME_TYPE"),
         ({"on": "ts", "tolerance": "soon"}, "WINOPS_ARGUMENT.VALUE"),
         ({"on": "ts", "tolerance": "1 month"}, "WINOPS_ARGUMENT.VALUE"),
+        ({"on": "ts", "idle": "1 day", "direction": "forward"}, "WINOPS_ARGUMENT.UNKNOWN"),
+        ({"on": "ts", "left_by": "id", "right_by": "price"}, "WINOPS_ASOF_JOIN"),
     ],
 )
 def test_joins_of_columns_that_do_not_fit_are_refused(
@@ -303,6 +309,7 @@ def test_joins_that_a_stream_cannot_have_are_refused(
     with pytest.raises(AnalysisException) as caught:
         assert asof_join(other.rows(), right, on="ts", by="symbol").schema
     assert caught.value.getCondition() == "WINOPS_WATERMARK_REQUIRED"
+    assert "withWatermark('ts'" in str(caught.value)
 
 
 def test_columns_of_a_join(trades: DataFrame, orders: DataFrame) -> None:

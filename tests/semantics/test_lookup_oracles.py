@@ -114,13 +114,9 @@ def test_a_lookup_has_what_a_join_and_an_aggregation_have(
 NOTHING = (None,) * 5
 
 
-def shown(join: Join, match: Any) -> tuple[Any, ...]:
-    """Return the columns of a match, NULL if there is none, without those that may differ.
-
-    With `nearest`, rows of one later time have no order.
-    """
-    columns = NOTHING if match is None else tuple(match)
-    return columns[:3] if join.direction == "nearest" else columns
+def shown(match: Any) -> tuple[Any, ...]:
+    """Return the columns of a match, NULL if there is none."""
+    return NOTHING if match is None else tuple(match)
 
 
 def joined(
@@ -142,9 +138,7 @@ def joined(
     )
     assert found.columns == ["draw", "sym", "placed", "id", "drawn", "k", "ts", "n", "x"]
     collected = found.withColumn("micros", F.unix_micros("ts")).collect()
-    by_id = {
-        row.id: shown(join, (row.drawn, row.k, row.micros, row.n, row.x)) for row in collected
-    }
+    by_id = {row.id: shown((row.drawn, row.k, row.micros, row.n, row.x)) for row in collected}
     assert len(by_id) == len(collected)
     return by_id
 
@@ -166,8 +160,10 @@ def named(join: Join) -> str:
 def test_a_join_has_the_match_of_a_list(
     rows: Rows, trades: DataFrame, asks: DataFrame, join: Join
 ) -> None:
-    expected = {number: shown(join, found) for number, found in matches(join, *rows).items()}
+    expected = {number: shown(found) for number, found in matches(join, *rows).items()}
     assert joined(trades, asks, join) == expected
+    # The order of the left side has no effect.
+    assert joined(trades, asks.distinct(), join) == expected
     inner = {number: found for number, found in expected.items() if found[0] is not None}
     assert joined(trades, asks, join, "inner") == inner
     assert len(inner) < len(expected)
@@ -265,8 +261,35 @@ def test_rows_of_the_right_side_without_a_time_match_nothing(spark: SparkSession
         [("a", None, 5), ("a", at(1), 6)], "k string, ts timestamp, n int"
     )
     assert [row.n_y for row in asof_join(left, right, on="ts", by="k").collect()] == [6]
-    with pytest.raises(Exception, match="WINOPS_NULL_TIME"):
-        asof_join(right, left, on="ts", by="k").collect()
+
+
+@pytest.mark.parametrize("direction", ["backward", "forward", "nearest"])
+def test_rows_of_the_left_side_without_a_time_match_nothing(
+    spark: SparkSession, direction: Any
+) -> None:
+    left = spark.createDataFrame(
+        [("a", None, 5), ("a", at(3), 6)], "k string, ts timestamp, n int"
+    )
+    right = moments(spark, ("a", 3, 1))
+    found = asof_join(left, right, on="ts", by="k", direction=direction)
+    assert {row.n_x: row.n_y for row in found.collect()} == {5: None, 6: 1}
+    inner = asof_join(left, right, on="ts", by="k", direction=direction, how="inner")
+    assert {row.n_x: row.n_y for row in inner.collect()} == {6: 1}
+    reasons = asof_join(left, right, on="ts", by="k", direction=direction, late="emit")
+    assert {row.n_x: row["_change_reason"] for row in reasons.collect()} == {
+        5: "time missing",
+        6: None,
+    }
+
+
+def test_a_side_of_a_with_clause_has_the_order_of_its_source(spark: SparkSession) -> None:
+    moments(spark, ("a", 3, 1)).createOrReplaceTempView("asof_left")
+    moments(spark, ("a", 1, 9), ("a", 1, 4)).createOrReplaceTempView("asof_right")
+    rows = spark.sql(
+        "WITH quotes AS (SELECT * FROM asof_right) "
+        "SELECT * FROM asof_join(TABLE(asof_left), TABLE(quotes), on => 'ts', by => 'k')"
+    )
+    assert [row.n_y for row in rows.collect()] == [4]
 
 
 def test_sql_has_the_same_arguments(spark: SparkSession) -> None:

@@ -117,6 +117,38 @@ def without_last(df: DataFrame) -> DataFrame:
     return df.where("draw >= 0")
 
 
+# Rows of one time have the order of their files.
+TIES: dict[str, Query] = {
+    "rows": lambda trades, asks: keep(trades, "KEEP 3 ROWS", per=["draw", "k"], time="ts").lookup(
+        asks, columns()
+    ),
+    "before": lambda trades, asks: keep(
+        trades, "KEEP 2 ROWS", per=["draw", "k"], time="ts"
+    ).lookup(asks, columns(), before=True),
+}
+
+
+@pytest.mark.parametrize("name", ["rows", pytest.param("before", marks=pytest.mark.longer)])
+def test_rows_of_one_time_have_the_order_of_their_source(replay: NewReplay, name: str) -> None:
+    random = Random(f"ties {name}")
+    query = TIES[name]
+    trades, asks = streamed(
+        replay,
+        random,
+        random_rows(random, CASES),
+        lambda trades, asks: query(trades, asks.repartition(2)),
+    )
+    labels = asks.table()
+    known = labels.select("draw", "id").distinct()
+    others = (
+        labels,
+        labels.distinct(),
+        labels.join(known, ["draw", "id"]).select(*labels.columns),
+    )
+    for other in others:
+        assert_same(without_last(trades.written()), without_last(query(trades.table(), other)))
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -178,10 +210,10 @@ JOINS: dict[str, Query] = {
 def test_joins_of_streams_have_the_rows_of_tables(replay: NewReplay, name: str) -> None:
     random = Random(name)
     query = JOINS[name]
-    # Rows of one time have the order of the files, which are not those of the random rows.
-    rows = random_rows(random, CASES, different_times=True)
-    trades, asks = streamed(replay, random, rows, query)
-    table = query(trades.table(), asks.table())
+    trades, asks = streamed(replay, random, random_rows(random, CASES), query)
+    # Of rows of one time, the last in the order of the files matches. The order of the others has
+    # no effect.
+    table = query(trades.table(), asks.table().distinct())
     assert_same(without_last(trades.written()), without_last(table))
     assert without_last(table).where("n IS NOT NULL").count() > CASES / 10
 

@@ -10,7 +10,7 @@ import winops.spark.{AsOfFunction, SparkVersion}
 /** A call of the table function `asof_join`.
   *
   * @param arguments
-  *   the other arguments by their names in SQL: texts, sequences of texts and Booleans
+  *   the other arguments by their names in SQL: texts, sequences of texts, numbers and Booleans
   */
 private[winops] final class AsOfCall(
     left: Dataset[_],

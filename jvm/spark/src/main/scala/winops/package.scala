@@ -252,9 +252,10 @@ package object winops {
     * the words of `merge_asof` of pandas.
     *
     * Both are tables, or both are streams with a watermark on their time columns. Rows without a
-    * match have NULL in the columns of the right side. A NULL key matches nothing. Of several
-    * rows of the right side at one time, the last one in the order of their source matches. With
-    * `nearest`, rows of one time behind that of the left row have no order among each other.
+    * match have NULL in the columns of the right side. A NULL key matches nothing, and neither
+    * does a row without a time. Of several rows of the right side at one time, the last one in
+    * the order of their source matches. Keys of different types are compared in a type that has
+    * all values of both.
     *
     * {{{
     * import org.apache.spark.sql.functions._
@@ -274,9 +275,10 @@ package object winops {
     * // +---+------+-----+
     * }}}
     *
-    * Fails with `WINOPS_ASOF_JOIN` if one of the two is a stream and the other one a table, and
-    * over streams with another direction than `backward` and without a tolerance. With a
-    * tolerance, rows wait for as long, so that their time has no watermark in the result.
+    * Fails with `WINOPS_ASOF_JOIN` if one of the two is a stream and the other one a table, over
+    * streams with another direction than `backward` and without a tolerance, and if no type has
+    * the values of both keys. With another direction, rows of a stream wait for the tolerance, so
+    * that their time has no watermark in the result.
     *
     * @param on
     *   the time column of both, which the result has once; otherwise `leftOn` and `rightOn`
@@ -294,6 +296,16 @@ package object winops {
     *   `left`, the default, or `inner` to omit rows without a match
     * @param suffixes
     *   what is appended to the names of other columns that both have
+    * @param idle
+    *   the time after which the last row of a key of the right side is removed; only with
+    *   `backward`. By default it stays
+    * @param maxRows
+    *   the maximum number of rows of a key, with those that wait
+    * @param atEnd
+    *   `wait`, the default, or `flush` to join the rows that wait when the input of a stream ends
+    * @param late
+    *   `drop`, the default, or `emit`: late rows of the left side and rows without a time are
+    *   emitted with the reason in the last column, `_change_reason`
     */
   def asofJoin(
       left: Dataset[_],
@@ -308,7 +320,11 @@ package object winops {
       tolerance: Interval = null,
       allowExactMatches: Boolean = true,
       how: String = "left",
-      suffixes: (String, String) = ("_x", "_y")): DataFrame = {
+      suffixes: (String, String) = ("_x", "_y"),
+      idle: Interval = null,
+      maxRows: Long = Omitted,
+      atEnd: String = null,
+      late: String = null): DataFrame = {
     val options = Seq[(String, Any)](
       "on" -> on,
       "left_on" -> leftOn,
@@ -320,7 +336,11 @@ package object winops {
       "tolerance" -> Option(tolerance).map(_.text).orNull,
       "allow_exact_matches" -> allowExactMatches,
       "how" -> how,
-      "suffixes" -> Seq(suffixes._1, suffixes._2))
+      "suffixes" -> Seq(suffixes._1, suffixes._2),
+      "idle" -> Option(idle).map(_.text).orNull,
+      "max_rows" -> (if (maxRows == Omitted) null else maxRows),
+      "at_end" -> atEnd,
+      "late" -> late)
     new AsOfCall(left, right, options.filter(_._2 != null)).rows
   }
 

@@ -15,9 +15,10 @@ object AsOfFunction extends (Seq[Expression] => LogicalPlan) {
   val Usage: String =
     "_FUNC_(TABLE(left), TABLE(right), left_on => 'ts', right_on => 'ts', left_by => ARRAY('k'), " +
       "right_by => ARRAY('k'), direction => 'backward', tolerance => INTERVAL 5 SECONDS, " +
-      "allow_exact_matches => true, how => 'left', suffixes => ARRAY('_x', '_y')) - Returns each " +
+      "allow_exact_matches => true, how => 'left', suffixes => ARRAY('_x', '_y'), " +
+      "idle => '7 days', max_rows => 10000000, at_end => 'wait', late => 'drop') - Returns each " +
       "row of the left side with the row of the right side that is the nearest in time. on and " +
-      "by name columns of both sides."
+      "by name columns of both sides. idle, max_rows, at_end and late are those of keep."
 
   override def apply(arguments: Seq[Expression]): LogicalPlan = AsOfArguments.of(arguments)
 }

@@ -2,9 +2,8 @@ package winops.spark.analysis
 
 import java.util.Locale
 
-import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions._
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, Filter, LogicalPlan, Project}
 import org.apache.spark.sql.catalyst.util.IntervalUtils
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
@@ -27,51 +26,49 @@ private[spark] object AsOfArguments {
     "tolerance",
     "allow_exact_matches",
     "how",
-    "suffixes")
+    "suffixes",
+    "idle",
+    "max_rows",
+    "at_end",
+    "late")
 
   private val Backward = "backward"
   private val Forward = "forward"
   private val Nearest = "nearest"
   private val LeftJoin = "left"
   private val InnerJoin = "inner"
+  private val DropLate = "drop"
+  private val EmitLate = "emit"
 
-  /** The plan of a call with these arguments. */
-  def of(arguments: Seq[Expression]): LogicalPlan = {
-    val (tables, others) = arguments.span(_.isInstanceOf[FunctionTableSubqueryArgumentExpression])
-    val named = others.map {
-      case NamedArgumentExpression(name, value) if Names.contains(lower(name)) =>
-        lower(name) -> value
-      case NamedArgumentExpression(name, _) =>
-        throw WinopsErrors.argument("UNKNOWN", name, Names.mkString("one of ", ", ", ""))
-      case other =>
-        throw WinopsErrors.argument(
-          "UNKNOWN",
-          other.sql,
-          "TABLE(left), TABLE(right), and then named arguments")
-    }
-    named.groupBy(_._1).foreach { case (name, given) =>
-      if (given.size > 1) throw WinopsErrors.argument("DUPLICATE", name, "each argument once")
-    }
-    tables match {
-      case Seq(
-            left: FunctionTableSubqueryArgumentExpression,
-            right: FunctionTableSubqueryArgumentExpression) =>
-        // The two sides may be the same table.
-        val renewed = right.plan.output.map(column => Alias(column, column.name)())
-        new Call(left.plan, Project(renewed, right.plan), named.toMap).plan
-      case _ =>
-        throw WinopsErrors.argument(
-          "MISSING",
-          "table",
-          "TABLE(left) and TABLE(right) as the first two arguments")
-    }
+  /** The call with these arguments. */
+  def of(arguments: Seq[Expression]): UnresolvedAsOf = {
+    val TableArguments(left, right, named) = TableArguments.of(
+      arguments,
+      "left",
+      "right",
+      Names,
+      withoutOrder = ", and the columns that must be equal in by, or left_by and right_by")
+    // The two sides may be the same table.
+    UnresolvedAsOf(named, left, renewed(right))
   }
+
+  /** The plan of a call whose tables are resolved.
+    *
+    * @param definitions
+    *   the plans of the WITH clause, by id
+    */
+  def planOf(call: UnresolvedAsOf, definitions: Map[Long, CTERelationDef]): LogicalPlan =
+    new Call(call.left, call.right, call.arguments, definitions).plan
+
+  private def renewed(rows: LogicalPlan): LogicalPlan =
+    Project(rows.output.map(column => Alias(column, column.name)()), rows)
 
   /** A call with its tables and arguments. */
   private final class Call(
       left: LogicalPlan,
       right: LogicalPlan,
-      arguments: Map[String, Expression]) {
+      arguments: Map[String, Expression],
+      definitions: Map[Long, CTERelationDef]) {
     private val direction = oneOf("direction", Seq(Backward, Forward, Nearest))
     private val isInner = oneOf("how", Seq(LeftJoin, InnerJoin)) == InnerJoin
     private val isExact = arguments
@@ -83,24 +80,35 @@ private[spark] object AsOfArguments {
     /** The tolerance in microseconds. */
     private val tolerance = arguments.get("tolerance").map(microsOf)
 
+    private val options = AsOfOptions(
+      arguments.get("idle"),
+      arguments.get("max_rows"),
+      arguments.get("at_end"),
+      oneOf("late", Seq(DropLate, EmitLate)) == EmitLate)
+
     def plan: LogicalPlan = {
       val waits = direction != Backward && left.isStreaming
       if (waits && tolerance.isEmpty) {
-        throw refused(
+        throw AsOfPlan.refused(
           s"with the direction $direction, the row that matches may come later, and on a stream " +
             "a later row may always come",
           "Give a tolerance, use the direction backward, or join tables")
       }
       if (left.isStreaming != right.isStreaming) {
-        throw refused(
-          "one side is a stream and the other one a table",
-          "Join two streams, or two tables")
+        throw AsOfPlan.ofStreamAndTable
       }
-      checkTypes()
+      if (options.idle.isDefined && direction != Backward) {
+        throw WinopsErrors.argument(
+          "UNKNOWN",
+          "idle",
+          s"it with the direction $Backward; the others hold the rows within the tolerance only")
+      }
+      Seq(leftTime, rightTime).foreach(ResolveKeep.checkedTime)
       val joined = direction match {
-        case _ if waits => waiting(tolerance.get).plan(Map.empty)
-        case Backward => lookup(left, right, isForward = false, isInner).plan(Map.empty)
-        case Forward => lookup(left, right, isForward = true, isInner).plan(Map.empty)
+        case _ if waits => waiting(tolerance.get).plan(definitions)
+        case Backward =>
+          lookup(left, right, isForward = false, isInner, options).plan(definitions)
+        case Forward => lookup(left, right, isForward = true, isInner, options).plan(definitions)
         case _ => nearest
       }
       shown(joined)
@@ -110,7 +118,8 @@ private[spark] object AsOfArguments {
         left: LogicalPlan,
         right: LogicalPlan,
         isForward: Boolean,
-        isInner: Boolean): AsOfLookup = {
+        isInner: Boolean,
+        options: AsOfOptions): AsOfLookup = {
       val there = right.output
         .zip(this.right.output)
         .map { case (own, first) =>
@@ -130,7 +139,8 @@ private[spark] object AsOfArguments {
         tolerance.map { most =>
           LessThanOrEqual(AsOfPlan.distance(before, behind), Literal(most))
         },
-        isForward)
+        isForward,
+        options)
     }
 
     /** The join of streams in which a row waits for those behind it. */
@@ -151,31 +161,32 @@ private[spark] object AsOfArguments {
         isInner,
         And(if (isForward) later else isOther, isNear),
         most,
-        isNearest = !isForward)
+        isNearest = !isForward,
+        options)
     }
 
     /** The rows of both directions, of which the nearer one matches, or the one before if both
       * are as near.
       */
     private def nearest: LogicalPlan = {
-      val before = lookup(left, right, isForward = false, isInner = false).plan(Map.empty)
-      val again = Project(right.output.map(column => Alias(column, column.name)()), right)
-      val both = lookup(before, again, isForward = true, isInner = false).plan(Map.empty)
+      // One of the two adds the column with the reason of rows without a time.
+      val silent = options.copy(emitsLate = false)
+      val before =
+        lookup(left, right, isForward = false, isInner = false, silent).plan(definitions)
+      val both = lookup(before, renewed(right), isForward = true, isInner = false, options)
+        .plan(definitions)
       val (own, matches) = both.output.splitAt(left.output.size)
-      val (ofBefore, ofLater) = matches.splitAt(right.output.size)
+      val (ofBefore, others) = matches.splitAt(right.output.size)
+      val (ofLater, reason) = others.splitAt(right.output.size)
       val at = right.output.indexWhere(_.exprId == rightTime.exprId)
       val time = own(left.output.indexWhere(_.exprId == leftTime.exprId))
       val (earlier, later) = (ofBefore(at), ofLater(at))
-      val isBefore = And(
-        IsNotNull(earlier),
-        Or(
-          IsNull(later),
-          LessThanOrEqual(AsOfPlan.distance(earlier, time), AsOfPlan.distance(time, later))))
+      val isBefore = AsOfPlan.isEarlierNearer(earlier, later, time)
       val nearer = ofBefore.zip(ofLater).map { case (one, other) =>
         Alias(If(isBefore, one, other), one.name)()
       }
-      val isMatched = Or(IsNotNull(earlier), IsNotNull(later))
-      Project(own ++ nearer, if (isInner) Filter(isMatched, both) else both)
+      val isShown = (Seq(earlier, later) ++ reason).map(IsNotNull(_): Expression).reduce(Or(_, _))
+      Project(own ++ nearer ++ reason, if (isInner) Filter(isShown, both) else both)
     }
 
     /** The columns of the output: those that are named once for both sides are not repeated, and
@@ -196,7 +207,10 @@ private[spark] object AsOfArguments {
           Alias(column, if (isTwice) s"${column.name}$suffix" else column.name)()
         }
       val (one, other) = suffixes
-      Project(named(ofLeft, ofRight, one) ++ named(ofRight, ofLeft, other), joined)
+      val reason = all.drop(right.output.size)
+      val ofBoth = named(ofLeft, ofRight, one) ++ named(ofRight, ofLeft, other)
+      CheckKeep.names(reason, ofBoth.map(_.toAttribute))
+      Project(ofBoth ++ reason, joined)
     }
 
     private def suffixes: (String, String) =
@@ -228,22 +242,9 @@ private[spark] object AsOfArguments {
       }
       def sideOf(side: String) = if (both.isDefined) name else s"${side}_$name"
       pairs.map { case (one, other) =>
-        (columnOf(sideOf("left"), one, left), columnOf(sideOf("right"), other, right))
-      }
-    }
-
-    private def columnOf(argument: String, name: String, rows: LogicalPlan): Attribute =
-      rows.output.filter(column => SQLConf.get.resolver(column.name, name)) match {
-        case Seq(column) => column
-        case _ => throw WinopsErrors.unknownColumn(argument, name, rows.output)
-      }
-
-    private def checkTypes(): Unit = Seq(leftTime, rightTime).foreach { column =>
-      column.dataType match {
-        case TimestampType | TimestampNTZType =>
-        case other =>
-          throw WinopsErrors
-            .analysis("WINOPS_TIME_TYPE", "column" -> column.name, "type" -> other.sql)
+        (
+          NamedColumns.of(sideOf("left"), one, left.output),
+          NamedColumns.of(sideOf("right"), other, right.output))
       }
     }
 
@@ -278,7 +279,4 @@ private[spark] object AsOfArguments {
   private val MicrosPerDay = 24L * 60 * 60 * 1000 * 1000
 
   private def lower(name: String): String = name.toLowerCase(Locale.ROOT)
-
-  private def refused(reason: String, expected: String): AnalysisException =
-    WinopsErrors.analysis("WINOPS_ASOF_JOIN", "reason" -> reason, "expected" -> expected)
 }

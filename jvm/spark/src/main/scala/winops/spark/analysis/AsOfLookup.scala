@@ -6,10 +6,6 @@ import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, LogicalPlan,
 /** An as-of join with the newest row that is not behind the time of a row of the left side: the
   * row looks up a window of one row for each key.
   *
-  * @param leftTime
-  *   the time column of the left side
-  * @param rightTime
-  *   the time column of the right side, of the same type
   * @param isExact
   *   true if a row of the same time matches
   * @param condition
@@ -27,23 +23,24 @@ private[spark] final case class AsOfLookup(
     isExact: Boolean,
     isInner: Boolean,
     condition: Option[Expression],
-    isForward: Boolean = false)
+    isForward: Boolean = false,
+    options: AsOfOptions = AsOfOptions())
     extends AsOfPlan {
   import AsOfPlan._
 
   override def plan(definitions: Map[Long, CTERelationDef]): LogicalPlan = {
-    val Answered(rows, own, contents) = answered(
+    val rows = answered(
       AsOfLookup.Newest,
       ordered(leftTime),
       ordered(rightTime),
       isBefore = !isExact,
       definitions)
-    val found = GetArrayItem(contents, Literal(0), failOnError = false)
+    val found = GetArrayItem(rows.contents, Literal(0), failOnError = false)
     val tested = condition.fold[Expression](found) { test =>
-      If(over(test, own, found), found, Literal(null, found.dataType))
+      If(over(test, rows.own, found), found, Literal(null, found.dataType))
     }
     val matched = Alias(tested, Match)()
-    joined(Project(own :+ matched, rows), own, matched.toAttribute, mayBeLate = false)
+    joined(Project(rows.kept :+ matched, rows.rows), rows, matched.toAttribute, mayBeLate = false)
   }
 
   /** The time, or one that falls when the time rises. */

@@ -1,13 +1,18 @@
 package winops.spark.analysis
 
+import org.apache.spark.sql.AnalysisException
+import org.apache.spark.sql.catalyst.analysis.TypeCoercion
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, Filter, LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{LongType, Metadata}
+import org.apache.spark.sql.types.{DataType, LongType, Metadata}
 
+import winops.spark.expressions.{LosslessCast, UnqualifiedSql}
+import winops.spark.internal.WinopsErrors
+import winops.spark.over.Watermarks
 import winops.spark.plan.{GroupedOperator, Output}
 
-/** An as-of join that is made a lookup. */
+/** An as-of join that is made a lookup. A row of the left side without a time matches nothing. */
 private[spark] trait AsOfPlan {
   import AsOfPlan._
 
@@ -17,13 +22,20 @@ private[spark] trait AsOfPlan {
   /** Pairs of equal expressions over the left and the right side. */
   def keys: Seq[(Expression, Expression)]
 
-  /** The time column of the right side. */
+  /** The time column of the left side. */
+  def leftTime: Attribute
+
+  /** The time column of the right side, of the same type. */
   def rightTime: Attribute
 
   /** True if rows of the left side without a match are omitted. */
   def isInner: Boolean
 
-  /** The plan with the columns of both sides, under their ids.
+  /** The arguments of the `keep` to which the join passes them. */
+  def options: AsOfOptions
+
+  /** The plan with the columns of both sides, under their ids, and then the column of
+    * [[AsOfOptions.emitsLate]].
     *
     * @param definitions
     *   the plans of the WITH clause, by id
@@ -47,8 +59,9 @@ private[spark] trait AsOfPlan {
       rightAt: Expression,
       isBefore: Boolean,
       definitions: Map[Long, CTERelationDef]): Answered = {
+    checkTimes()
     val ofLeft = new NamedRows(left, keys.map(_._1) :+ leftAt)
-    val ofRight = new NamedRows(right, keys.map(_._2) :+ rightAt)
+    val ofRight = new NamedRows(right, keys.map(rightKey) :+ rightAt)
     // A row without a key or a time matches nothing.
     val known = ofRight.columns.map(IsNotNull(_): Expression).reduce(And(_, _))
     val on = ofRight.columns.zip(ofLeft.columns).init.flatMap { case (key, own) =>
@@ -66,18 +79,60 @@ private[spark] trait AsOfPlan {
       "lookup_before" -> Literal(isBefore),
       "lookup_how" -> Literal(if (isInner) "inner" else "left"),
       "lookup_contents" -> Literal(Match)) ++
-      Option.when(on.nonEmpty)("lookup_on" -> CreateNamedStruct(on))
-    val call = UnresolvedKeep.of(table +: named.map { case (name, value) =>
-      NamedArgumentExpression(name, value)
-    })
+      Option.when(on.nonEmpty)("lookup_on" -> CreateNamedStruct(on)) ++
+      Option.when(isInner && !options.emitsLate)("on_null_time" -> Literal("drop")) ++
+      options.ofKeep
+    val call = UnresolvedKeep.of(
+      table +: named.map { case (name, value) => NamedArgumentExpression(name, value) },
+      ofJoin = true)
     val rows = ResolveKeep.resolve(call, definitions)
-    Answered(rows, rows.output.take(left.output.size), rows.output.last)
+    val (own, added) = rows.output.splitAt(ofLeft.plan.output.size)
+    Answered(rows, own.take(left.output.size), added.head, added.tail)
   }
 
-  /** The columns of both sides.
+  private def checkTimes(): Unit = {
+    if (leftTime.dataType != rightTime.dataType) {
+      throw refused(
+        s"${leftTime.name} has the type ${leftTime.dataType.sql} and ${rightTime.name} the type " +
+          rightTime.dataType.sql,
+        "Cast one of them to the type of the other one")
+    }
+    Seq(left -> leftTime, right -> rightTime).foreach { case (rows, time) =>
+      if (rows.isStreaming && !Watermarks.isOn(time)) {
+        throw WinopsErrors.analysis(
+          "WINOPS_WATERMARK_REQUIRED",
+          "column" -> time.name,
+          "expected" -> Watermarks.advice(rows, time.name, "join by its times"))
+      }
+    }
+  }
+
+  /** The right one of two equal expressions, in a type that has all values of the left one, too.
+    */
+  private def rightKey(pair: (Expression, Expression)): Expression = {
+    val (own, other) = pair
+    def isCommon(to: DataType) =
+      LosslessCast.isPossible(own.dataType, to) && LosslessCast.isPossible(other.dataType, to)
+    // The lookup casts the left one to the type of the right one.
+    if (isCommon(other.dataType)) other
+    else {
+      val zone = Some(SQLConf.get.sessionLocalTimeZone)
+      val wider =
+        own.dataType +: TypeCoercion.findWiderTypeForTwo(own.dataType, other.dataType).toSeq
+      wider.find(isCommon).map(Cast(other, _, zone)).getOrElse {
+        throw refused(
+          s"${UnqualifiedSql.of(own)} has the type ${own.dataType.sql}, " +
+            s"${UnqualifiedSql.of(other)} has the type ${other.dataType.sql}, and no type has " +
+            "all values of both",
+          "Cast one of them to the type of the other one")
+      }
+    }
+  }
+
+  /** The columns of both sides, and the reasons of rows that are only emitted.
     *
-    * @param own
-    *   the columns of the left side
+    * @param rows
+    *   the rows with the columns of `answered` and the match
     * @param matched
     *   the row of the right side as a struct, NULL for none
     * @param mayBeLate
@@ -85,10 +140,10 @@ private[spark] trait AsOfPlan {
     */
   protected final def joined(
       rows: LogicalPlan,
-      own: Seq[Attribute],
+      answered: Answered,
       matched: Attribute,
       mayBeLate: Boolean): LogicalPlan = {
-    val ofLeft = left.output.zip(own).map { case (column, value) =>
+    val ofLeft = left.output.zip(answered.own).map { case (column, value) =>
       val metadata =
         if (mayBeLate) GroupedOperator.withoutWatermark(value).metadata else value.metadata
       Alias(value, column.name)(column.exprId, column.qualifier, Some(metadata))
@@ -99,7 +154,8 @@ private[spark] trait AsOfPlan {
         column.qualifier,
         Some(Metadata.empty))
     }
-    Project(ofLeft ++ ofRight, if (isInner) Filter(IsNotNull(matched), rows) else rows)
+    val isShown = (matched +: answered.reason).map(IsNotNull(_): Expression).reduce(Or(_, _))
+    Project(ofLeft ++ ofRight ++ answered.reason, if (isInner) Filter(isShown, rows) else rows)
   }
 
   /** An expression over both sides as one over the left columns of an [[Answered]] and a row of
@@ -126,8 +182,27 @@ private[spark] object AsOfPlan {
     *   the columns of the left side
     * @param contents
     *   the rows of the right side, as an array of structs
+    * @param reason
+    *   the column with the reason for which a row has not looked up; none if the join does not
+    *   emit such rows
     */
-  final case class Answered(rows: LogicalPlan, own: Seq[Attribute], contents: Attribute)
+  final case class Answered(
+      rows: LogicalPlan,
+      own: Seq[Attribute],
+      contents: Attribute,
+      reason: Seq[Attribute]) {
+
+    /** The columns that the plans above pass on. */
+    def kept: Seq[Attribute] = own ++ reason
+  }
+
+  /** The error of a join that cannot run. */
+  def refused(reason: String, expected: String): AnalysisException =
+    WinopsErrors.analysis("WINOPS_ASOF_JOIN", "reason" -> reason, "expected" -> expected)
+
+  /** The error of a join of a stream with a table. */
+  def ofStreamAndTable: AnalysisException =
+    refused("one side is a stream and the other one a table", "Join two streams, or two tables")
 
   /** The microseconds of a time. */
   def micros(time: Expression): Expression =
@@ -139,6 +214,18 @@ private[spark] object AsOfPlan {
 
   /** The microseconds from one time to a later one. */
   def distance(from: Expression, to: Expression): Expression = Subtract(micros(to), micros(from))
+
+  /** Returns true if the earlier one of two matches is the nearer one, or as near as the later
+    * one.
+    *
+    * @param earlier
+    *   the time of the earlier match, NULL if there is none
+    * @param later
+    *   the time of the later match, NULL if there is none
+    */
+  def isEarlierNearer(earlier: Expression, later: Expression, time: Expression): Expression = And(
+    IsNotNull(earlier),
+    Or(IsNull(later), LessThanOrEqual(distance(earlier, time), distance(time, later))))
 
   /** Rows in which each of some expressions is a column with a name of its own.
     *

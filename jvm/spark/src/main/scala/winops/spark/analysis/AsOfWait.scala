@@ -6,12 +6,8 @@ import org.apache.spark.sql.types.ArrayType
 
 /** An as-of join of streams with a row that may be behind the time of a row of the left side. The
   * row of the left side waits until all rows within the tolerance have come, and then looks up
-  * the rows within the tolerance.
+  * the rows within the tolerance. It reads all of them, so its cost grows with their number.
   *
-  * @param leftTime
-  *   the time column of the left side
-  * @param rightTime
-  *   the time column of the right side, of the same type
   * @param condition
   *   what the match must satisfy, over the columns of both sides
   * @param tolerance
@@ -29,22 +25,24 @@ private[spark] final case class AsOfWait(
     isInner: Boolean,
     condition: Expression,
     tolerance: Long,
-    isNearest: Boolean)
+    isNearest: Boolean,
+    options: AsOfOptions = AsOfOptions())
     extends AsOfPlan {
   import AsOfPlan._
 
   private val rightOrdinal = right.output.indexWhere(_.exprId == rightTime.exprId)
 
   override def plan(definitions: Map[Long, CTERelationDef]): LogicalPlan = {
-    val Answered(rows, own, contents) = answered(
+    val rows = answered(
       s"KEEP $length MILLISECONDS",
       timeOf(Add(micros(leftTime), Literal(tolerance)), leftTime),
       rightTime,
       isBefore = false,
       definitions)
+    val own = rows.own
     val time = own(left.output.indexWhere(_.exprId == leftTime.exprId))
     // Each column is computed once, as the columns above use it several times.
-    val near = Alias(filtered(contents)(over(condition, own, _)), "_near")()
+    val near = Alias(filtered(rows.contents)(over(condition, own, _)), "_near")()
     val split = Seq(
       Alias(
         last(filtered(near.toAttribute)(row => LessThanOrEqual(timeIn(row), time))),
@@ -55,25 +53,21 @@ private[spark] final case class AsOfWait(
     // Of several rows at one time, the last one matches.
     val behind = Alias(last(filtered(later)(row => EqualTo(timeIn(row), first))), "_behind")()
     val matched = Alias(
-      if (isNearest) nearer(before, behind.toAttribute, time) else behind.toAttribute,
+      if (isNearest) {
+        val (one, other) = (before, behind.toAttribute)
+        If(isEarlierNearer(timeIn(one), timeIn(other), time), one, other)
+      } else behind.toAttribute,
       Match)()
     val columns = Seq(Seq(near), split, Seq(before, behind), Seq(matched))
-    val computed = columns.foldLeft(rows) { (below, added) => Project(own ++ added, below) }
-    joined(computed, own, matched.toAttribute, mayBeLate = true)
+    val computed = columns.foldLeft(rows.rows) { (below, added) =>
+      Project(rows.kept ++ added, below)
+    }
+    joined(computed, rows, matched.toAttribute, mayBeLate = true)
   }
 
   /** The length of the window in milliseconds. Its rows leave at whole milliseconds. */
   private def length: Long =
     (if (isNearest) 2 else 1) * (tolerance / AsOfWait.MicrosPerMilli + 1) + 1
-
-  private def nearer(before: Attribute, behind: Attribute, time: Attribute): Expression = {
-    val isBefore = And(
-      IsNotNull(before),
-      Or(
-        IsNull(behind),
-        LessThanOrEqual(distance(timeIn(before), time), distance(time, timeIn(behind)))))
-    If(isBefore, before, behind)
-  }
 
   private def timeIn(row: Expression): Expression = GetStructField(row, rightOrdinal)
 

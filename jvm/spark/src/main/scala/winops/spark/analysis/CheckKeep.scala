@@ -3,6 +3,7 @@ package winops.spark.analysis
 import java.util.concurrent.atomic.AtomicBoolean
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.AnalysisException
 import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.trees.TreePattern
@@ -98,24 +99,37 @@ private[spark] object CheckKeep extends Logging {
     }
   }
 
-  /** Refuses a table that has a column with the name of an added one. */
-  def names(spec: KeepSpec, columns: Seq[Attribute], rows: Seq[Attribute]): Unit = {
-    def isSame(one: Attribute, name: String) = SQLConf.get.resolver(one.name, name)
-    rows.find(row => columns.exists(isSame(_, row.name))).foreach { row =>
+  /** Refuses rows of a window that have a column with the name of an added one. */
+  def names(spec: KeepSpec, columns: Seq[Attribute], rows: Seq[Attribute]): Unit =
+    conflict(columns, rows).foreach { row =>
       // Without such a column, a change feed's deletes would be upserts.
       val maySayOperations = spec.policy.isKeyed && spec.operation.isEmpty &&
         row.dataType.isInstanceOf[StringType] && isSame(row, Keep.ChangeType)
-      val expected =
+      throw conflicting(
+        row,
         if (maySayOperations) {
           s"If it says what a row does, give op='${row.name}' in Python, op => '${row.name}' in " +
             "SQL. Otherwise rename it before keep, for example with withColumnRenamed"
-        } else "Rename or drop it before keep, for example with withColumnRenamed"
-      throw WinopsErrors.analysis(
-        "WINOPS_COLUMN_CONFLICT",
-        "column" -> row.name,
-        "expected" -> expected)
+        } else "Rename or drop it before keep, for example with withColumnRenamed")
     }
-  }
+
+  /** Refuses rows that look up, or join, and have a column with the name of an added one. */
+  def names(columns: Seq[Attribute], rows: Seq[Attribute]): Unit =
+    conflict(columns, rows).foreach { row =>
+      throw conflicting(row, "Rename or drop it before, for example with withColumnRenamed")
+    }
+
+  private def conflict(columns: Seq[Attribute], rows: Seq[Attribute]): Option[Attribute] =
+    rows.find(row => columns.exists(isSame(_, row.name)))
+
+  private def isSame(one: Attribute, name: String): Boolean =
+    SQLConf.get.resolver(one.name, name)
+
+  private def conflicting(row: Attribute, expected: String): AnalysisException =
+    WinopsErrors.analysis(
+      "WINOPS_COLUMN_CONFLICT",
+      "column" -> row.name,
+      "expected" -> expected)
 
   /** Warns of a column that seems to say what rows do, in a call without operations. */
   def operations(spec: KeepSpec, rows: Seq[Attribute]): Unit =

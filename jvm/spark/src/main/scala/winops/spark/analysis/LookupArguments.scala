@@ -39,7 +39,8 @@ private[spark] object LookupArguments {
           before = arguments.flag(Before).contains(true),
           isInner = arguments.oneOf(How, Seq(LeftJoin, InnerJoin))(identity).contains(InnerJoin),
           contents = arguments.text(Contents),
-          time = arguments.text(Time)))
+          time = arguments.text(Time),
+          ofJoin = arguments.ofJoin))
     } else {
       Names.find(arguments.isGiven).foreach { name =>
         throw WinopsErrors.argument("UNKNOWN", name, "it together with output => 'lookup'")
@@ -110,14 +111,14 @@ private[spark] object LookupArguments {
       table: LogicalPlan): Seq[Attribute] = {
     val contents = spec.lookup.flatMap(_.contents).map { name =>
       val rows = table.output.filterNot(column => spec.operation.contains(column.name))
-      OutputColumns.arrayOf(name, rows).withNullability(spec.emitsRefused)
+      OutputColumns.arrayOf(name, rows).withNullability(spec.emitsRefused || spec.emitsNullTime)
     }
     val reason = Option.when(spec.emitsRefused) {
       AttributeReference(Keep.ChangeReason, StringType, nullable = true)()
     }
-    CheckKeep.names(spec, contents.toSeq ++ reason, results)
+    CheckKeep.names(contents.toSeq ++ reason, results)
     val added = results ++ contents ++ reason
-    CheckKeep.names(spec, added, asking.shown)
+    CheckKeep.names(added, asking.shown)
     asking.shown ++ added
   }
 

@@ -1,7 +1,7 @@
 package winops.spark.analysis
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual, Literal, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, If, LessThan, LessThanOrEqual, Literal, PredicateHelper}
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical.{AsOfJoin, CTERelationDef, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -9,7 +9,6 @@ import org.apache.spark.sql.catalyst.trees.TreePattern
 import org.apache.spark.sql.types.DayTimeIntervalType
 
 import winops.spark.expressions.UnqualifiedSql
-import winops.spark.internal.WinopsErrors
 import winops.spark.plan.InSourceOrder
 
 /** Replaces Spark's [[AsOfJoin]] with a stream on its right side by a lookup. Spark has no
@@ -39,6 +38,7 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
   private def lookupOf(join: AsOfJoin): Either[AnalysisException, AsOfPlan] = {
     val tests = splitConjunctivePredicates(join.asOfCondition)
     for {
+      _ <- Either.cond(join.left.isStreaming, (), AsOfPlan.ofStreamAndTable)
       times <- timesOf(tests.head, join)
       keys <- keysOf(join)
       lookup <- times.direction match {
@@ -113,6 +113,11 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
         Right(Times(left, right, Forward))
       case GreaterThan(right: Attribute, left: Attribute) if isOf(left, right) =>
         Right(Times(left, right, Forward))
+      case _ if isNearest(join) =>
+        refused(
+          "with the direction nearest, the row that matches may come later, and on a stream a " +
+            "later row may always come",
+          "Call asof_join with the direction nearest and a tolerance")
       case _ =>
         refused(
           s"${UnqualifiedSql.of(test)} does not compare a column of each side",
@@ -120,6 +125,9 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
             "with >= or >")
     }
   }
+
+  /** Returns true for the nearest row, which Spark orders by the distance of the times. */
+  private def isNearest(join: AsOfJoin): Boolean = join.orderExpression.isInstanceOf[If]
 
   private def keysOf(join: AsOfJoin): Either[AnalysisException, Seq[(Expression, Expression)]] = {
     def isOf(expression: Expression, side: LogicalPlan) =
@@ -140,5 +148,5 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
   }
 
   private def refused(reason: String, expected: String): Either[AnalysisException, Nothing] =
-    Left(WinopsErrors.analysis("WINOPS_ASOF_JOIN", "reason" -> reason, "expected" -> expected))
+    Left(AsOfPlan.refused(reason, expected))
 }

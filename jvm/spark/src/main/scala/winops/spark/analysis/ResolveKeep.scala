@@ -16,7 +16,7 @@ import winops.spark.plan.{AggMode, Application, ColumnsOfInput, FramedFunction, 
 import winops.spark.source.StoredColumns
 import winops.text.dialect.Dialect
 
-/** Resolves a call of `keep` to a [[Keep]]. Throws an error
+/** Resolves a call of `keep` to a [[Keep]], and one of `asof_join` to a lookup. Throws an error
   * that names the missing or wrong argument otherwise.
   */
 object ResolveKeep extends Rule[LogicalPlan] {
@@ -33,6 +33,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
     val resolved = plan.resolveOperatorsUp {
       case call: UnresolvedKeep if call.childrenResolved && call.expressions.forall(_.resolved) =>
         resolve(call, definitions)
+      case call: UnresolvedAsOf if call.childrenResolved =>
+        AsOfArguments.planOf(call, definitions)
     }
     if ((resolved eq plan) || definitions.isEmpty) resolved
     else InSourceOrder.withoutUnused(resolved)

@@ -7,8 +7,8 @@ import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.OperatorPlan
 
 /** Drops and counts late rows and rows without a time. A row without a time is an error unless
-  * the query drops such rows. Neither rows of a table are late nor those that have waited in a
-  * state that it replaces, whose time may be that of another column now.
+  * the query drops or emits such rows. Neither rows of a table are late nor those that have
+  * waited in a state that it replaces, whose time may be that of another column now.
   */
 final class Admission(
     plan: OperatorPlan,
@@ -33,6 +33,7 @@ final class Admission(
   private var refused = Refusal.None
 
   private val emitsRefused = plan.spec.emitsRefused
+  private val emitsNullTime = plan.spec.emitsNullTime
 
   /** The greatest time in milliseconds of a row of the table in the group; `Long.MinValue` before
     * the first.
@@ -52,8 +53,13 @@ final class Admission(
       val row = rows.next()
       if (timeOrdinal < 0) taken = row
       else if (row.isNullAt(timeOrdinal)) {
-        dropNullTime(row)
-        if (emitsRefused) refused = Refusal.TimeMissing
+        if (emitsNullTime && asking.isSet(row)) {
+          metrics.nullTime += 1
+          refused = Refusal.TimeMissing
+        } else {
+          dropNullTime(row)
+          if (emitsRefused) refused = Refusal.TimeMissing
+        }
       } else if (row.getLong(timeOrdinal) < lateBefore && !isMarked(row) && !hasWaited(row)) {
         metrics.late += 1
         if (emitsRefused) refused = Refusal.Late

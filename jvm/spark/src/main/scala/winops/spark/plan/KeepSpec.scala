@@ -64,7 +64,13 @@ final case class KeepSpec(
     lookup: Option[LookupOptions] = None,
     override val restart: RestartOptions = RestartOptions())
     extends OperatorSpec {
-  override def words: OperatorWords = OperatorWords.Keep
+  override def words: OperatorWords =
+    if (lookup.exists(_.ofJoin)) OperatorWords.AsOfJoin else OperatorWords.Keep
+
+  // As in Spark's own joins of tables, a row of the left side that matches nothing is not an error.
+  override def emitsNullTime: Boolean =
+    lookup.exists(options => options.ofJoin && !options.isInner) && !emitsRefused
+
   override def nodeName: String = "Keep"
   override def title: String = policy.text
 

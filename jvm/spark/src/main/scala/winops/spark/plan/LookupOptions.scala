@@ -10,9 +10,12 @@ package winops.spark.plan
   *   the name of the column with the rows of the window, as an array
   * @param time
   *   the name of the time column of these rows
+  * @param ofJoin
+  *   true if an as-of join reads the windows
   */
 final case class LookupOptions(
     before: Boolean = false,
     isInner: Boolean = false,
     contents: Option[String] = None,
-    time: Option[String] = None)
+    time: Option[String] = None,
+    ofJoin: Boolean = false)

@@ -26,6 +26,9 @@ trait OperatorSpec {
   /** True if rows that have no effect are emitted. */
   def emitsRefused: Boolean
 
+  /** True if a row that reads is emitted without results if it has no time. */
+  def emitsNullTime: Boolean = false
+
   /** True if waiting rows are applied when the input of a stream ends. */
   def flushesAtEnd: Boolean
 

@@ -33,6 +33,11 @@ object OperatorWords {
     flush = "at_end='flush' (in SQL at_end => 'flush')",
     noFlush = "omit at_end")
 
+  val AsOfJoin: OperatorWords = Keep.copy(
+    operator = "asof_join",
+    maxRows = "max_rows of asof_join",
+    fewerRows = "use a smaller tolerance or a smaller delay of the watermark")
+
   val Over: OperatorWords = OperatorWords(
     operator = "window functions",
     maxRows = "spark.winops.over.maxRows",

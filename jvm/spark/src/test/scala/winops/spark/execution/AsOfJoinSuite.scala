@@ -11,11 +11,15 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Expression, LessThan, Literal}
 import org.apache.spark.sql.catalyst.plans.{AsOfJoinDirection, Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
-import org.apache.spark.sql.functions.window
+import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.functions.{expr, window}
+import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.apache.spark.sql.types.DayTimeIntervalType
 import org.apache.spark.sql.winops.testing.PlannedQuery
 
 import winops.Interval
+import winops.spark.analysis.AsOfSettings
+import winops.spark.over.OverSettings
 import winops.spark.testing.{Ask, LookupTest, RandomProperties, Trade}
 import winops.testing.Longer
 
@@ -30,7 +34,8 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
   }
 
   private def checkNaive(random: Random): Unit = {
-    val (trades, asks) = randomRows(random)
+    val (numbered, asks) = randomRows(random)
+    val trades = renumbered(numbered)
     Directions.foreach { direction =>
       val call = Call(
         direction,
@@ -41,22 +46,22 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
         case (_, found) => found.isDefined || !call.isInner
       }
       withClue(s"$call, $trades, $asks: ") {
-        val joined = onTables(trades, asks)(query(call))
-        assert(
-          joined.map(row => (row.getAs[Int]("id"), row.getAs[Timestamp]("ts"))).toSet ==
-            expected.map { case (ask, found) => (ask.id, found.map(timeOf).orNull) }.toSet)
-        // The rows of the other directions have the order of their source.
-        if (direction != "nearest") {
-          assert(
-            joined.map(row => (row.getAs[Int]("id"), intOf(row, "n"))).sorted ==
-              expected.map { case (ask, found) => (ask.id, found.map(_.n)) }.sorted)
+        val answers = expected.map { case (ask, found) => (ask.id, found.map(_.n)) }.sorted
+        // The order of the asks has no effect. Among trades of one time it decides.
+        val joined = onTables(trades, asks) { (trades, asks) =>
+          query(call)(trades, if (random.nextBoolean()) asks.distinct() else asks)
         }
+        assert(answersOf(joined) == answers)
+        assert(
+          joined.map(row => (row.getAs[Int]("id"), row.getAs[Timestamp]("ts"))).sortBy(_._1) ==
+            expected
+              .map { case (ask, found) => (ask.id, found.map(timeOf).orNull) }
+              .sortBy(_._1))
         if (direction == "backward" || call.millis.isDefined) {
-          // Rows of a stream arrive in another order, which decides among equal times.
-          val streamed = onStreams(random, trades, asks)(query(call))
-          assert(
-            streamed.filter(_.getAs[Int]("id") >= 0).map(shownTimes).sorted ==
-              joined.map(shownTimes).sorted)
+          val streamed = onStreams(random, trades, asks, inOrder = true) { (trades, asks) =>
+            query(call)(trades, if (random.nextBoolean()) asks.repartition(3) else asks)
+          }
+          assert(answersOf(streamed) == answers)
         }
       }
     }
@@ -73,8 +78,6 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     tolerance = call.millis.map(n => Interval.ofText(s"$n milliseconds")).orNull,
     allowExactMatches = call.isExact,
     how = if (call.isInner) "inner" else "left")
-
-  private def shownTimes(row: Row): String = s"${row.getAs[Int]("id")} ${row.getAs[Any]("ts")}"
 
   private val trades = Seq(
     Trade(Some("a"), at(1), 1, Some(1.0)),
@@ -172,7 +175,10 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       assert(error.getCondition == "WINOPS_ASOF_JOIN" && error.getMessage.contains(part), error)
     }
     startFails(ofSpark(trades, asks, "forward")(), "may come later")
-    startFails(ofSpark(trades, asks, "nearest")(), "does not compare")
+    startFails(ofSpark(trades, asks, "nearest")(), "direction nearest and a tolerance")
+    startFails(
+      ofSpark(trades, asks, "nearest", seconds = Some(3))(),
+      "direction nearest and a tolerance")
     startFails(ofSpark(trades, asks)(LessThan(_, _)), "no equality")
     def callFails(condition: String, part: String)(df: => DataFrame): Unit = {
       val error = intercept[Exception](df)
@@ -184,10 +190,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     callFails("WINOPS_ASOF_JOIN", "a stream and the other one a table") {
       query(Call("backward"))(trades, table)
     }
-    callFails("WINOPS_LOOKUP", "a table looks up")(ofSpark(trades, table)())
-    callFails("WINOPS_WATERMARK_REQUIRED", "placed") {
-      query(Call("backward"))(trades, asksOf(ofAsks.toDF()))
-    }
+    startFails(ofSpark(trades, table)(), "a stream and the other one a table")
     callFails("WINOPS_ARGUMENT.VALUE", "direction")(query(Call("sideways"))(trades, asks))
     callFails("WINOPS_ARGUMENT.MISSING", "on")(winops.asofJoin(asks, trades))
     callFails("WINOPS_TIME_TYPE", "id") {
@@ -195,6 +198,312 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     }
     callFails("WINOPS_UNKNOWN_COLUMN", "when") {
       winops.asofJoin(asks, trades, leftOn = "when", rightOn = "ts")
+    }
+    callFails("WINOPS_ASOF_JOIN", "TIMESTAMP_NTZ") {
+      winops.asofJoin(
+        asks,
+        trades.withColumn("ts", $"ts".cast("timestamp_ntz")),
+        leftOn = "placed",
+        rightOn = "ts")
+    }
+    callFails("WINOPS_ARGUMENT.UNKNOWN", "idle") {
+      winops.asofJoin(
+        asks,
+        trades,
+        leftOn = "placed",
+        rightOn = "ts",
+        direction = "forward",
+        tolerance = Interval.ofText("5 seconds"),
+        idle = Interval.ofText("5 seconds"))
+    }
+    callFails("WINOPS_ARGUMENT.VALUE", "late") {
+      winops.asofJoin(asks, trades, leftOn = "placed", rightOn = "ts", late = "never")
+    }
+  }
+
+  test("a time column without a watermark is named as the call names it") {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val (trades, asks) = (tradesOf(ofTrades.toDF()), asksOf(ofAsks.toDF()))
+    def fails(column: String)(df: => DataFrame): Unit = {
+      val error = intercept[AnalysisException](df)
+      assert(error.getCondition == "WINOPS_WATERMARK_REQUIRED", error)
+      assert(error.getMessage.contains(s"withWatermark('$column', "), error.getMessage)
+    }
+    Directions.foreach { direction =>
+      val call = query(Call(direction, millis = Some(3))) _
+      fails("placed")(call(timedTrades(ofTrades), asks))
+      fails("ts")(call(trades, timedAsks(ofAsks)))
+      if (direction != "nearest") {
+        fails("placed") {
+          ofSpark(timedTrades(ofTrades), asks, direction, seconds = Some(3))()
+        }
+      }
+    }
+    val other = timedTrades(ofTrades).withColumn("at", expr("ts + INTERVAL 1 SECOND"))
+    val onOther = intercept[AnalysisException] {
+      winops.asofJoin(timedAsks(ofAsks), other, leftOn = "placed", rightOn = "at")
+    }
+    assert(onOther.getMessage.contains("The column with the watermark is ts: join by its times"))
+  }
+
+  /** Two trades of one time, of which the first one has the greater bytes. */
+  private val tied = Seq(
+    Trade(Some("a"), at(1), 9, None),
+    Trade(Some("a"), at(1), 3, None),
+    Trade(Some("a"), at(3), 8, None),
+    Trade(Some("a"), at(3), 2, None))
+
+  private val amid = Seq(Ask(Some("a"), at(2), 0, None), Ask(Some("a"), at(5), 1, None))
+
+  test("of trades of one time, the last in the order of the source matches") {
+    Seq(("backward", 3, 2), ("nearest", 3, 2)).foreach { case (direction, first, second) =>
+      val call = Call(direction, millis = Some(4000))
+      Seq[DataFrame => DataFrame](identity, _.distinct(), _.repartition(3), _.orderBy("note"))
+        .foreach { arranged =>
+          val found =
+            onTables(tied, amid)((trades, asks) => query(call)(trades, arranged(asks)))
+          assert(answersOf(found) == Seq(0 -> Some(first), 1 -> Some(second)), direction)
+        }
+      val streamed =
+        onStreams(new Random(1), tied, amid, inOrder = true)((trades, asks) =>
+          query(call)(trades, asks.repartition(3)))
+      assert(answersOf(streamed) == Seq(0 -> Some(first), 1 -> Some(second)), direction)
+    }
+    // The nearest trade is a later one.
+    val later = amid.map(ask => ask.copy(micros = ask.micros + 600000L))
+    val call = Call("nearest", millis = Some(4000))
+    val expected = Seq(0 -> Some(2), 1 -> Some(2))
+    assert(answersOf(onTables(tied, later)(query(call))) == expected)
+    val streamed = onStreams(new Random(2), tied, later, inOrder = true)(query(call))
+    assert(answersOf(streamed) == expected)
+  }
+
+  test("a side of the WITH clause has the order of its source") {
+    Seq("backward" -> Seq(Some(3), Some(2)), "nearest" -> Seq(Some(3), Some(2))).foreach {
+      case (direction, expected) =>
+        def ofClause(trades: DataFrame, asks: DataFrame): DataFrame = {
+          trades.createOrReplaceTempView("some_trades")
+          asks.createOrReplaceTempView("some_asks")
+          spark.sql(
+            "WITH l AS (SELECT * FROM some_asks), r AS (SELECT * FROM some_trades) " +
+              "SELECT * FROM asof_join(TABLE(l), TABLE(r), left_on => 'placed', " +
+              "right_on => 'ts', left_by => 'sym', right_by => 'k', " +
+              s"tolerance => '4 seconds', direction => '$direction')")
+        }
+        val answers = Seq(0, 1).zip(expected)
+        assert(answersOf(onTables(tied, amid)(ofClause)) == answers, direction)
+        val streamed = onStreams(new Random(3), tied, amid, inOrder = true)(ofClause)
+        assert(answersOf(streamed) == answers, direction)
+    }
+  }
+
+  test("PARTITION BY and ORDER BY of the tables are refused") {
+    tradesOf(tied.toDF()).createOrReplaceTempView("some_trades")
+    asksOf(amid.toDF()).createOrReplaceTempView("some_asks")
+    def fails(left: String, right: String, name: String): Unit = {
+      val error = intercept[AnalysisException] {
+        spark.sql(
+          s"SELECT * FROM asof_join(TABLE(some_asks) $left, TABLE(some_trades) $right, " +
+            "left_on => 'placed', right_on => 'ts')")
+      }
+      assert(error.getCondition == "WINOPS_ARGUMENT.VALUE", error)
+      assert(error.getMessage.contains(name) && error.getMessage.contains("left_by"))
+    }
+    fails("PARTITION BY (sym)", "PARTITION BY (k)", "TABLE(left)")
+    fails("", "PARTITION BY (k)", "TABLE(right)")
+    fails("", "PARTITION BY (k) ORDER BY (n)", "TABLE(right)")
+    fails("WITH SINGLE PARTITION", "", "TABLE(left)")
+  }
+
+  test("a row of the left side without a time matches nothing") {
+    val untimed = asks ++ Seq(Ask(Some("a"), at(-1), 8, None), Ask(Some("new"), at(-1), 9, None))
+    def joined(call: Call)(trades: DataFrame, asks: DataFrame): DataFrame = {
+      val time = asks.schema("placed").metadata
+      query(call)(trades, asks.withColumn("placed", $"placed".as("placed", time)))
+    }
+    def withoutTime(rows: DataFrame): DataFrame =
+      rows.selectExpr("sym", "nullif(micros, -1000000) AS micros", "id", "note")
+    Directions.foreach { direction =>
+      Seq(false, true).foreach { isInner =>
+        val call = Call(direction, isInner = isInner, millis = Some(3000))
+        def onTable(left: Seq[Ask]) = answersOf(
+          joined(call)(tradesOf(trades.toDF()), asksOf(withoutTime(left.toDF())))
+            .collect()
+            .toSeq)
+        val known = onTable(asks)
+        val expected = if (isInner) known else known ++ Seq(8 -> None, 9 -> None)
+        assert(onTable(untimed) == expected)
+        val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+        val df = query(call)(
+          timedTrades(ofTrades, "0 seconds"),
+          asksOf(withoutTime(ofAsks.toDF())).withWatermark("placed", "0 seconds"))
+        ofTrades.addData(trades :+ Trade(Some("end"), at(99), 99, None))
+        ofAsks.addData(untimed :+ Ask(Some("end"), at(99), 99, None))
+        inTempDir { checkpoint =>
+          val written = new Written
+          val running = start(df, checkpoint, written)
+          try {
+            running.processAllAvailable()
+            val progress = progressOf(running).flatMap(_.stateOperators)
+            assert(progress.map(_.customMetrics.get("rowsNullTime").longValue).sum == 2)
+          } finally running.stop()
+          assert(answersOf(written.rows).filter(_._1 < 99) == expected, call)
+        }
+      }
+    }
+  }
+
+  test("keys are compared in a type that has the values of both sides") {
+    def found(left: String, right: String): Seq[(Int, Option[Int])] = answersOf(
+      winops
+        .asofJoin(
+          asksOf(asks.toDF()).selectExpr("placed", "id", s"CAST(id AS $left) AS key"),
+          tradesOf(trades.toDF()).selectExpr("ts", "n", s"CAST(n - 1 AS $right) AS key"),
+          leftOn = "placed",
+          rightOn = "ts",
+          by = Seq("key"))
+        .collect()
+        .toSeq)
+    val expected = Seq(0 -> Some(1), 1 -> Some(2), 2 -> None, 3 -> Some(4), 4 -> Some(5))
+    Seq(
+      "INT" -> "BIGINT",
+      "BIGINT" -> "INT",
+      "DECIMAL(5, 2)" -> "INT",
+      "INT" -> "DECIMAL(5, 2)",
+      "STRING" -> "INT").foreach { case (left, right) =>
+      assert(found(left, right) == expected, s"$left, $right")
+    }
+    val error = intercept[AnalysisException](found("BIGINT", "DOUBLE"))
+    assert(error.getCondition == "WINOPS_ASOF_JOIN", error)
+    assert(error.getMessage.contains("key has the type BIGINT"), error.getMessage)
+    val wide = winops.asofJoin(
+      asksOf(asks.toDF()).selectExpr("placed", "CAST(id AS BIGINT) AS key"),
+      tradesOf(trades.toDF()).selectExpr("ts", "n AS other"),
+      leftOn = "placed",
+      rightOn = "ts",
+      leftBy = Seq("key"),
+      rightBy = Seq("other"))
+    assert(wide.schema.map(_.dataType.sql) == Seq("TIMESTAMP", "BIGINT", "TIMESTAMP", "INT"))
+  }
+
+  test("idle, max_rows, at_end and late are those of keep") {
+    def joined(options: Options)(trades: DataFrame, asks: DataFrame): DataFrame =
+      winops.asofJoin(
+        asks,
+        trades,
+        leftOn = "placed",
+        rightOn = "ts",
+        leftBy = Seq("sym"),
+        rightBy = Seq("k"),
+        how = options.how,
+        idle = options.idle.map(Interval.ofText).orNull,
+        maxRows = options.maxRows,
+        atEnd = options.atEnd,
+        late = options.late)
+    val silent = joined(Options(idle = Some("3 seconds"))) _
+    val expected = Seq(0 -> Some(1), 1 -> Some(1), 2 -> None, 3 -> None, 4 -> None)
+    assert(answersOf(onTables(trades, asks)(silent)) == expected)
+    assert(answersOf(onStreams(new Random(4), trades, asks)(silent)) == expected)
+
+    def streams: (MemoryStream[Trade], MemoryStream[Ask]) = {
+      val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+      ofTrades.addData(trades)
+      ofAsks.addData(asks)
+      (ofTrades, ofAsks)
+    }
+    def timed(options: Options, of: (MemoryStream[Trade], MemoryStream[Ask])): DataFrame =
+      joined(options)(timedTrades(of._1, "0 seconds"), timedAsks(of._2, "0 seconds"))
+    inTempDir { checkpoint =>
+      val written = new Written
+      val query = timed(Options(atEnd = "flush"), streams).writeStream
+        .option("checkpointLocation", checkpoint)
+        .trigger(Trigger.AvailableNow())
+        .foreachBatch((batch: DataFrame, id: Long) => written.add(id, batch.collect().toSeq))
+        .start()
+      query.awaitTermination()
+      assert(
+        answersOf(written.rows) ==
+          Seq(0 -> Some(1), 1 -> Some(1), 2 -> Some(4), 3 -> None, 4 -> None))
+    }
+    inTempDir { checkpoint =>
+      val query = start(timed(Options(maxRows = 1L), streams), checkpoint, new Written)
+      val error = intercept[StreamingQueryException] {
+        try query.processAllAvailable()
+        finally query.stop()
+      }
+      assert(conditionsOf(error).contains("WINOPS_MAX_ROWS"))
+      assert(error.getMessage.contains("asof_join"), error.getMessage)
+    }
+    Seq("left", "inner").foreach { how =>
+      val (ofTrades, ofAsks) = streams
+      val df = timed(Options(late = "emit", how = how), (ofTrades, ofAsks))
+      assert(df.columns.last == "_change_reason")
+      inTempDir { checkpoint =>
+        val written = new Written
+        val running = start(df, checkpoint, written)
+        try {
+          ofTrades.addData(Trade(Some("end"), at(99), 99, None))
+          ofAsks.addData(Ask(Some("end"), at(99), 99, None))
+          running.processAllAvailable()
+          ofAsks.addData(Ask(Some("a"), at(5), 7, None))
+          running.processAllAvailable()
+        } finally running.stop()
+        val reasons = written.rows.map(row => row.getAs[Int]("id") -> row.getAs[String](8)).toMap
+        assert(reasons.filter(_._2 != null) == Map(7 -> "late"))
+        assert(reasons.keySet == (if (how == "left") Set(0, 1, 2, 3, 4, 7) else Set(0, 1, 2, 7)))
+      }
+    }
+  }
+
+  test("late rows and rows without a time have a reason over tables, too") {
+    val left = asksOf(asks.toDF())
+      .withColumn("placed", expr("if(id = 1, NULL, placed)"))
+    Directions.foreach { direction =>
+      val found = winops.asofJoin(
+        left,
+        tradesOf(trades.toDF()),
+        leftOn = "placed",
+        rightOn = "ts",
+        leftBy = Seq("sym"),
+        rightBy = Seq("k"),
+        direction = direction,
+        late = "emit")
+      assert(found.columns.count(_ == "_change_reason") == 1)
+      val reasons = found.select("id", "_change_reason").where("_change_reason IS NOT NULL")
+      assert(reasons.collect().toSeq == Seq(Row(1, "time missing")), direction)
+      assert(found.count() == asks.size)
+    }
+  }
+
+  test("more trades than an array has by default match, up to the limit of rows") {
+    val many = 100001
+    val rows = spark
+      .range(many)
+      .selectExpr("'a' AS k", "timestamp_micros(2000000 + id) AS ts", "CAST(id AS INT) AS n")
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val df = query(Call("forward", millis = Some(1000)))(
+      timedTrades(ofTrades, "0 seconds"),
+      timedAsks(ofAsks, "0 seconds"))
+    val trades = rows.selectExpr("k", "unix_micros(ts) AS micros", "n").collect().map { row =>
+      Trade(Some(row.getString(0)), row.getLong(1), row.getInt(2), None)
+    }
+    ofTrades.addData(trades.toSeq :+ Trade(Some("end"), at(99), 99, None))
+    ofAsks.addData(Ask(Some("a"), at(2), 0, None), Ask(Some("end"), at(99), 99, None))
+    inTempDir { checkpoint =>
+      assert(answersOf(runAll(df, checkpoint).rows).filter(_._1 == 0) == Seq(0 -> Some(0)))
+    }
+  }
+
+  test("a disabled session leaves the join to Spark") {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    def joined = ofSpark(timedTrades(ofTrades), timedAsks(ofAsks))()
+    def isOfSpark(df: DataFrame): Boolean =
+      df.queryExecution.analyzed.exists(_.isInstanceOf[AsOfJoin])
+    withSQLConf(AsOfSettings.Enabled -> "false") {
+      assert(isOfSpark(joined))
+    }
+    withSQLConf(OverSettings.Enabled -> "false") {
+      assert(!isOfSpark(joined))
     }
   }
 }
@@ -209,6 +518,14 @@ private object AsOfJoinSuite {
       isExact: Boolean = true,
       isInner: Boolean = false,
       millis: Option[Int] = None)
+
+  /** The arguments of a join that are those of `keep`, and `how`. */
+  final case class Options(
+      idle: Option[String] = None,
+      maxRows: Long = 10000000L,
+      atEnd: String = "wait",
+      late: String = "drop",
+      how: String = "left")
 
   /** Microseconds of a time in seconds. */
   def at(seconds: Long): Long = seconds * 1000000L
@@ -228,8 +545,8 @@ private object AsOfJoinSuite {
       call.millis.forall(most => distance(trade) <= most * 1000L)
     }
     // Of equal times, the last row matches.
-    val before = known.filter(_.micros <= ask.micros).maxByOption(row => (row.micros, row.n))
-    val behind = known.filter(_.micros >= ask.micros).maxByOption(row => (-row.micros, row.n))
+    val before = known.filter(_.micros <= ask.micros).sortBy(_.micros).lastOption
+    val behind = known.filter(_.micros >= ask.micros).sortBy(-_.micros).lastOption
     call.direction match {
       case "backward" => before
       case "forward" => behind
