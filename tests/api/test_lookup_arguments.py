@@ -248,7 +248,7 @@ def test_a_stream_and_a_table_are_refused(
         ({"on": "ts", "idle": 5}, PySparkTypeError, "idle="),
         ({"on": "ts", "max_rows": 0}, PySparkValueError, "max_rows="),
         ({"on": "ts", "at_end": "stop"}, PySparkValueError, '"wait" or "flush"'),
-        ({"on": "ts", "late": True}, PySparkTypeError, "late="),
+        ({"on": "ts", "late": True}, PySparkValueError, "late="),
         ({"on": "ts", "sort": True}, PySparkTypeError, "no argument sort="),
     ],
 )

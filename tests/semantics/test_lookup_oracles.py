@@ -176,10 +176,11 @@ COMPARED = {
     Join("forward", exact=False): "<",
 }
 
-# DuckDB does not say which of several rows of one time matches.
+# DuckDB does not say which of several rows of one time matches, and joins NULL with NULL if there
+# are many rows.
 ASOF = """
 WITH newest AS (
-  SELECT * FROM trades
+  SELECT * FROM trades WHERE k IS NOT NULL
   QUALIFY row_number() OVER (PARTITION BY draw, k, micros ORDER BY n DESC) = 1
 )
 SELECT a.id, t.draw, t.k, t.micros, t.n, t.x

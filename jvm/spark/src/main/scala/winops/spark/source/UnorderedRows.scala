@@ -21,8 +21,8 @@ final case class UnorderedRows(child: LogicalPlan) extends UnaryNode {
 
 private[spark] object UnorderedRows {
 
-  /** Returns true if a node is one of these. Adaptive execution plans a query anew after a shuffle
-    * below, and then replaces the node by the stage that computes its rows.
+  /** Returns true if a node is one of these. Adaptive execution plans a query anew after a
+    * shuffle below, and then replaces the node by the stage that computes its rows.
     */
   @tailrec
   def isAt(plan: LogicalPlan): Boolean = plan match {

@@ -50,14 +50,14 @@ trait LookupTest extends KeepStreamTest {
     (trades, asks)
   }
 
-  /** The trades with numbers that fall, so that the bytes of trades of one time sort in the reverse
-    * of their order.
+  /** The trades with numbers that fall, so that the bytes of trades of one time sort in the
+    * reverse of their order.
     */
   protected def renumbered(trades: Seq[Trade]): Seq[Trade] =
     trades.map(trade => trade.copy(n = trades.size - trade.n))
 
-  /** For each ask that is answered, the trades that its window holds as of its time. Trades of one
-    * time have their order in `trades`.
+  /** For each ask that is answered, the trades that its window holds as of its time. Trades of
+    * one time have their order in `trades`.
     */
   protected def naiveAnswers(
       window: NaiveLookup,
