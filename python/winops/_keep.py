@@ -151,7 +151,8 @@ def keep(
         the window refuses, and updates and deletes of rows that it does not hold, and fails for
         rows without a valid operation or key; ``emit`` emits all of them among the changes as
         ``late`` or ``refused``, with the reason in ``_change_reason``, and rows without a time
-        too, whatever `on_null_time` is. :meth:`Kept.lookup` emits rows that look up likewise.
+        too, whatever `on_null_time` is. :meth:`Kept.lookup` emits rows that look up if they are
+        late or have no time; rows of its windows are treated as with ``drop``.
     corrections : bool, default False
         True emits a row again in ``withColumns`` when it is updated or returns.
     buffer : int, optional

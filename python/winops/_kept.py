@@ -441,7 +441,10 @@ class Kept:
             ``WINOPS_WATERMARK_REQUIRED``: the time of a stream has no watermark.
         SparkRuntimeException
             ``WINOPS_CONTENT_SIZE``: a window holds more than `max_rows` rows;
-            ``WINOPS_NULL_TIME``: a row has no time, without ``on_null_time="drop"``.
+            ``WINOPS_NULL_TIME``: a row has no time, without ``on_null_time="drop"``;
+            ``WINOPS_MAX_ROWS``: a group holds more than `max_rows` of :func:`winops.keep`, with
+            the rows that wait; ``WINOPS_OP_UNKNOWN``, ``WINOPS_KEY_NULL``: a row of a window has
+            no valid operation or key, whatever `late` is.
 
         See Also
         --------

@@ -257,6 +257,10 @@ def test_rows_without_a_time_are_dropped_on_demand(spark: SparkSession) -> None:
     assert found(dropping.lookup(asking, {"s": F.sum("x")}), "s") == [(1,)]
     with pytest.raises(Exception, match="WINOPS_NULL_TIME"):
         keep(rows, "KEEP ALL", per="k", time="ts").lookup(asking, {"s": F.sum("x")}).collect()
+    untimed = rows.union(spark.sql("SELECT 'a', CAST(NULL AS TIMESTAMP), 7"))
+    failing = keep(untimed, "KEEP ALL", per="k", time="ts", late="emit")
+    with pytest.raises(Exception, match="WINOPS_NULL_TIME"):
+        failing.lookup(asking, {"s": F.sum("x")}).collect()
     emitting = keep(rows, "KEEP ALL", per="k", time="ts", late="emit")
     emitted = emitting.lookup(asking, {"s": F.sum("x")})
     assert emitted.columns == ["k", "ts", "s", "_change_reason"]

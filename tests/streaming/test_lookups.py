@@ -284,6 +284,16 @@ def test_late_rows_of_either_side(replay: NewReplay, late: str) -> None:
         assert {written[number]["_change_reason"] for number in (1, 2, 4)} == {None}
 
 
+@pytest.mark.parametrize("late", ["drop", "emit"])
+def test_rows_beyond_the_limit_fail_the_query(replay: NewReplay, late: str) -> None:
+    trades, asks = replay(TRADES), replay(ASKS)
+    query = of("KEEP ALL", keywords={"late": late, "max_rows": 2})
+    trades.add([trade(1, 1), trade(2, 2), trade(3, 3)])
+    asks.add([ask(4, 1)])
+    with pytest.raises(Exception, match="WINOPS_MAX_ROWS"):
+        trades.run(query(trades.rows(DELAY), asks.rows(DELAY)))
+
+
 def test_a_silent_side_holds_the_other_one_back(replay: NewReplay) -> None:
     trades, asks = replay(TRADES), replay(ASKS)
     query = of("KEEP 3 ROWS")

@@ -183,6 +183,12 @@ object ResolveKeep extends Rule[LogicalPlan] {
         "it together with time => 'column' and apply => 'event_time', because no other rows wait")
     }
     val ofProjection = policy.projection.isDefined && arguments.query("aggregates").isEmpty
+    val lookup = LookupArguments.optionsOf(arguments)
+    val dropNullTime = arguments
+      .oneOf("on_null_time", Seq(FailOnNullTime, DropNullTime))(identity)
+      .contains(DropNullTime)
+    // Rows of the windows that have no effect are not emitted beside rows that look up.
+    val emitsWithoutTime = KeyArguments.emitsRefused(arguments) && lookup.isEmpty
     KeepSpec(
       dialect = dialect.name,
       policy = policy,
@@ -191,9 +197,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
       application = time.map(_ => applied.getOrElse(Application.EventTime)),
       idleMillis = arguments.idleMillis,
       maxRows = arguments.positiveLong("max_rows").getOrElse(OperatorSpec.DefaultMaxRows),
-      dropNullTime = arguments
-        .oneOf("on_null_time", Seq(FailOnNullTime, DropNullTime))(identity)
-        .fold(KeyArguments.emitsRefused(arguments))(_ == DropNullTime),
+      dropNullTime = dropNullTime || emitsWithoutTime,
       punctuation = punctuation.map(_.name),
       output = arguments.output.getOrElse(Output.Changes),
       maxContent = arguments.positiveLong("max_content").getOrElse(KeepSpec.DefaultMaxContent),
@@ -203,7 +207,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
       ofProjection = ofProjection,
       flushesAtEnd = flushes,
       emitsReasons = arguments.flag("reason").getOrElse(false),
-      lookup = LookupArguments.optionsOf(arguments))
+      lookup = lookup)
   }
 
   /** The dialect of the call, and its policy. Several windows are combined into one policy. */

@@ -58,7 +58,7 @@ private[execution] final class OpenGroup private (
 
   private val operation = state.operation
   private val pending = state.arrivals
-  private val emitsRefused = plan.spec.emitsRefused
+  private val failsOnRefused = plan.spec.failsOnRefused
   private val arrivals =
     Arrivals.of(plan, input, times, pending, () => state.held, metrics)
   private val timeOrdinal = plan.timeOrdinal
@@ -183,9 +183,9 @@ private[execution] final class OpenGroup private (
   private def arrive(): Unit = {
     if (!operation.clock.isAlive) state.begin(arriving)
     silence.arrives(arrivals.isOfHistory)
-    if (emitsRefused) operation.limit(plan.spec.maxRows - pending.size)
+    if (!failsOnRefused) operation.limit(plan.spec.maxRows - pending.size)
     if (operation.arrive(arriving, target)) {
-      if (!emitsRefused) MaxRows.check(plan.spec, operation.held + pending.size)
+      if (failsOnRefused) MaxRows.check(plan.spec, operation.held + pending.size)
       else if (operation.refusal != Refusal.None) {
         refused.set(arriving, operation.refusal, Some(target))
       }

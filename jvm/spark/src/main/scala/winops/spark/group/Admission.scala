@@ -7,8 +7,10 @@ import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.OperatorPlan
 
 /** Drops and counts late rows and rows without a time. A row without a time is an error unless
-  * the query drops or emits such rows. Neither rows of a table are late nor those that have
-  * waited in a state that it replaces, whose time may be that of another column now.
+  * the query drops or emits such rows. If the query emits rows without effect, they are not
+  * dropped: all of them, or those that read if the input has such rows. Neither rows of a table
+  * are late nor those that have waited in a state that it replaces, whose time may be that of
+  * another column now.
   */
 final class Admission(
     plan: OperatorPlan,
@@ -58,11 +60,11 @@ final class Admission(
           refused = Refusal.TimeMissing
         } else {
           dropNullTime(row)
-          if (emitsRefused) refused = Refusal.TimeMissing
+          if (isEmitted(row)) refused = Refusal.TimeMissing
         }
       } else if (row.getLong(timeOrdinal) < lateBefore && !isMarked(row) && !hasWaited(row)) {
         metrics.late += 1
-        if (emitsRefused) refused = Refusal.Late
+        if (isEmitted(row)) refused = Refusal.Late
       } else taken = row
       if (refused != Refusal.None) taken = row
     }
@@ -75,6 +77,9 @@ final class Admission(
     }
   }
 
+  private def isEmitted(row: UnsafeRow): Boolean =
+    emitsRefused && (!asking.isKnown || asking.isSet(row))
+
   private def isMarked(row: UnsafeRow): Boolean =
     historyOrdinal >= 0 && !row.isNullAt(historyOrdinal) && row.getBoolean(historyOrdinal)
 
@@ -82,7 +87,7 @@ final class Admission(
     historyOrdinal >= 0 && row.isNullAt(historyOrdinal)
 
   private def dropNullTime(row: UnsafeRow): Unit =
-    if (plan.spec.dropNullTime) metrics.nullTime += 1
+    if (plan.spec.dropsNullTime(asking.isSet(row))) metrics.nullTime += 1
     else {
       throw WinopsErrors.runtime(
         "WINOPS_NULL_TIME",

@@ -29,12 +29,12 @@ final class KeepOperation(
     ownsSteps: Boolean = true)
     extends Operation {
   private val spec = plan.spec
-  private val emitsContents = spec.output == Output.Rows
+  private val emitsRows = spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
   private val emptyPeriods = new EmptyPeriods(spec)
   private val operations = RowOperations.of(plan)
   private val isKeyed = spec.policy.isKeyed
-  private val isLimited = spec.emitsRefused && !spec.isBounded
+  private val isLimited = !spec.failsOnRefused && !spec.isBounded
   private var mostHeld = Long.MaxValue
   private var refused = Refusal.None
   private var refusedAsRead = 0L
@@ -85,14 +85,11 @@ final class KeepOperation(
     val before = held
     val fires = machine.fireNext(instant)
     if (fires) emptyPeriods.note(changed = held != before)
-    if (emitsContents) changes.clear()
+    if (emitsRows) changes.clear()
     fires
   }
 
   override def refusal: Int = refused
-
-  /** Returns true for a row that reads the windows and does not enter them. */
-  def isAsking(row: UnsafeRow): Boolean = askingFlag.isSet(row)
 
   /** The row that reads the windows now; null if there is none. It is valid until the next row of
     * the group.
@@ -106,7 +103,7 @@ final class KeepOperation(
 
   override def arrive(row: UnsafeRow, at: Long): Boolean = {
     refused = Refusal.None
-    if (isAsking(row)) {
+    if (askingFlag.isSet(row)) {
       machine.ask()
       askingRow = row
       lookedUp += 1
@@ -129,7 +126,7 @@ final class KeepOperation(
     else if (!machine.isFinished) {
       if (kind == Punctuation.Window) machine.punctuate(at) else machine.finish(at)
     }
-    if (emitsContents) changes.clear()
+    if (emitsRows) changes.clear()
     isRow
   }
 
@@ -137,7 +134,7 @@ final class KeepOperation(
   private def operate(row: UnsafeRow, at: Long): Unit = {
     val operation = operations.of(row)
     if (operation == RowOperation.Unknown) {
-      if (!spec.emitsRefused) {
+      if (spec.failsOnRefused) {
         throw WinopsErrors.runtime(
           "WINOPS_OP_UNKNOWN",
           "column" -> spec.operation.getOrElse(""),
@@ -151,7 +148,7 @@ final class KeepOperation(
         val hasRoom = !isLimited || held < mostHeld
         refused = Refusal.of(machine.operate(operation, at, hasRoom))
       } else {
-        if (!spec.emitsRefused) {
+        if (spec.failsOnRefused) {
           throw WinopsErrors.runtime("WINOPS_KEY_NULL", "column" -> spec.policy.key(missing).sql)
         }
         refuse(Refusal.KeyMissing)
@@ -169,7 +166,7 @@ final class KeepOperation(
   }
 
   override def endBatch(known: Long, isLast: Boolean): Unit =
-    if (emitsContents) machine.emitContents()
+    if (emitsRows) machine.emitContents()
 
   override def release(): Unit = {
     askingRow = null

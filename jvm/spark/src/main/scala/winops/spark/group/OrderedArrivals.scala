@@ -133,7 +133,7 @@ final class OrderedArrivals(
       history.finish()
     } else if (come == null) fetch()
     while (come != null && refusedCome == Refusal.None) {
-      if (plan.spec.emitsRefused && held() >= plan.spec.maxRows) {
+      if (!plan.spec.failsOnRefused && held() >= plan.spec.maxRows) {
         metrics.refused += 1
         refusedCome = Refusal.MaxRows
       } else {

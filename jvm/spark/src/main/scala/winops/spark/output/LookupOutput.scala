@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.util.{ArrayData, GenericArrayData}
 import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.aggregates.ResultsBesideRows
-import winops.spark.group.{GroupState, KeepOperation, Refusal, RefusedRow}
+import winops.spark.group.{AskingFlag, GroupState, KeepOperation, Refusal, RefusedRow}
 import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.KeepPlan
 import winops.spark.row.RowBytes
@@ -44,8 +44,7 @@ private final class LookupOutput(
   private val withResults = new JoinedRow
   private val whole = new JoinedRow
 
-  private val ordinal =
-    plan.asking.fold(-1)(asking => plan.content.indexWhere(_.exprId == asking.exprId))
+  private val flag = new AskingFlag(plan, plan.content)
 
   /** The number of columns of a row that reads. */
   private val columns = plan.changeColumns.size - plan.results.size - added.numFields
@@ -58,8 +57,6 @@ private final class LookupOutput(
   override def hasNext: Boolean = {
     follow()
     if (isInner && operation.asking != null && windows.forall(_.isEmpty)) operation.takeAsking()
-    // A row of the window without effect has no output.
-    if (!refused.isEmpty && !operation.isAsking(refused.row)) refused.clear()
     operation.asking != null || !refused.isEmpty
   }
 
@@ -84,7 +81,7 @@ private final class LookupOutput(
       reason: UTF8String): InternalRow = {
     if (emitsContents) added.update(0, rows)
     if (emitsReasons) added.update(added.numFields - 1, reason)
-    projection(whole(withResults(asking.getStruct(ordinal, columns), values), added))
+    projection(whole(withResults(flag.columnsOf(asking, columns), values), added))
   }
 
   /** The rows of the window; null if the call does not ask for them.

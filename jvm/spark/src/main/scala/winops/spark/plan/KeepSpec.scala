@@ -95,6 +95,13 @@ final case class KeepSpec(
       Option.when(lookup.exists(_.before))("before the time of a row"),
       Option.when(lookup.exists(_.isInner))("inner")).flatten)
 
+  // A row of a window that is neither applied nor emitted would be lost, and whether a row that
+  // waits exceeds the limit depends on the micro-batches.
+  override def failsOnRefused: Boolean = !emitsRefused || lookup.isDefined
+
+  override def dropsNullTime(isAsking: Boolean): Boolean =
+    dropNullTime || isAsking && emitsRefused
+
   /** Returns true if the window itself limits the rows of a group to `maxRows`. */
   def isBounded: Boolean = policy.mostRows.exists(_ <= maxRows)
 

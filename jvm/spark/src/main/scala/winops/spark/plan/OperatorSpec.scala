@@ -23,7 +23,8 @@ trait OperatorSpec {
   /** True if a row without a time is dropped and counted; otherwise such a row is an error. */
   def dropNullTime: Boolean
 
-  /** True if rows that have no effect are emitted. */
+  /** True if rows that have no effect are emitted; of an input with rows that read, only these.
+    */
   def emitsRefused: Boolean
 
   /** True if a row that reads is emitted without results if it has no time. */
@@ -54,6 +55,18 @@ trait OperatorSpec {
     * affect the result, even by an error.
     */
   def newestRows: Option[Int]
+
+  /** Returns true if a row without a time is dropped and counted, and not an error.
+    *
+    * @param isAsking
+    *   true for rows that read the state of their group
+    */
+  def dropsNullTime(isAsking: Boolean): Boolean = dropNullTime
+
+  /** Returns true if a row fails the query that exceeds the limit of its group, or whose
+    * operation or primary key is unknown. Otherwise such a row is emitted.
+    */
+  def failsOnRefused: Boolean = !emitsRefused
 
   /** Returns true if one task must process all rows. */
   def runsInOneTask: Boolean = group.isEmpty || isCrossGroup
