@@ -3,16 +3,13 @@ package winops.spark.restart
 import org.json4s.{JArray, JNothing, JObject, JString, JValue}
 import org.json4s.jackson.JsonMethods.{compact, render}
 
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, StructField, StructType}
 
 import winops.spark.expressions.LosslessCast
 import winops.spark.plan.{FramedFunction, Keep}
 import winops.text.dialect.Names
 
-/** Compares the input columns of two queries. Columns are matched by their names; several columns
-  * of one name are matched in their order. A column without a match is that with its name in
-  * another case, if the case of names does not matter and each query has only one such column.
+/** Compares the input columns of two queries, which [[MatchedNames]] matches.
   *
   * @param before
   *   the columns in the identity of the checkpoint
@@ -20,29 +17,24 @@ import winops.text.dialect.Names
   *   the columns in the identity of the query
   * @param read
   *   the columns that the policy, the group, the order and the time read
+  * @param haveLookups
+  *   true if in both queries other rows look the windows up
   */
 private[spark] final class ColumnDifferences(
     before: JValue,
     now: JValue,
-    read: Set[String] = Set.empty) {
+    read: Set[String] = Set.empty,
+    haveLookups: Boolean = false) {
   import ColumnDifferences._
 
   private val was = columnsOf(before)
   private val is = columnsOf(now)
 
   /** The columns of both queries, in the order of the checkpoint. */
-  private val common: Seq[(Column, Column)] = {
-    val byKey = is.map(column => column.key -> column).toMap
-    was.flatMap(column => byKey.get(column.key).orElse(inOtherCase(column)).map(column -> _))
-  }
-
-  private def inOtherCase(column: Column): Option[Column] = {
-    def isSame(other: Column) = SQLConf.get.resolver(column.name, other.name)
-    is.filter(isSame) match {
-      case Seq(only) if was.count(isSame) == 1 => Some(only)
-      case _ => None
+  private val common: Seq[(Column, Column)] =
+    was.zip(MatchedNames.places(was.map(_.name), is.map(_.name))).collect {
+      case (column, place) if place >= 0 => column -> is(place)
     }
-  }
 
   private def differing: Seq[(Column, Column)] =
     common.filter { case (one, other) => one.json != other.json }
@@ -99,7 +91,8 @@ private[spark] final class ColumnDifferences(
   private def types: Seq[Difference] =
     differing.map { case (one, other) =>
       val (was, is) = (one.field.dataType, other.field.dataType)
-      val isOfLookup = one.name == Keep.Lookup && other.name == Keep.Lookup
+      val isOfLookup =
+        haveLookups && one.name == Keep.Lookup && other.name == Keep.Lookup
       val isWider = LosslessCast.isPossible(was, is) || isOfLookup && keepsFields(was, is)
       val isRead = read(one.name) || read(other.name)
       val isRenamed = one.name != other.name
@@ -130,10 +123,9 @@ private[spark] final class ColumnDifferences(
     */
   private def keepsFields(was: DataType, is: DataType): Boolean = (was, is) match {
     case (StructType(own), StructType(others)) =>
-      own.forall { field =>
-        others
-          .find(other => SQLConf.get.resolver(other.name, field.name))
-          .forall(other => LosslessCast.isPossible(field.dataType, other.dataType))
+      own.zip(MatchedNames.places(own.map(_.name).toSeq, others.map(_.name).toSeq)).forall {
+        case (field, place) =>
+          place < 0 || LosslessCast.isPossible(field.dataType, others(place).dataType)
       }
     case _ => false
   }
@@ -165,7 +157,6 @@ private[restart] object ColumnDifferences {
     */
   final case class Column(field: StructField, place: Int, json: JValue) {
     def name: String = field.name
-    def key: (String, Int) = (name, place)
     def numbered: String = FramedFunction.numbered(name, place)
     def shown: String = Names.shown(name)
 

@@ -53,13 +53,14 @@ object FormerColumn {
     else {
       (value.dataType, to) match {
         case (from: StructType, to: StructType) =>
-          val row = CreateNamedStruct(to.fields.toIndexedSeq.flatMap { field =>
-            val own = from.fields.indexWhere(one => SQLConf.get.resolver(one.name, field.name))
-            val of =
-              if (own < 0) Literal(null, field.dataType)
-              else cast(GetStructField(value, own), field.dataType)
-            Seq(Literal(field.name), of)
-          })
+          val places = MatchedNames.places(to.fieldNames.toSeq, from.fieldNames.toSeq)
+          val row = CreateNamedStruct(
+            to.fields.toIndexedSeq.zip(places).flatMap { case (field, own) =>
+              val of =
+                if (own < 0) Literal(null, field.dataType)
+                else cast(GetStructField(value, own), field.dataType)
+              Seq(Literal(field.name), of)
+            })
           If(IsNull(value), Literal(null, row.dataType), row)
         case (ArrayType(from, nullable), ArrayType(to, _)) =>
           ArrayTransform(value, function(from -> nullable)(each => cast(each.head, to)))

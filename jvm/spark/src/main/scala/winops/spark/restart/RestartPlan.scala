@@ -107,7 +107,10 @@ object RestartPlan {
     private val columns = new ColumnDifferences(
       before.getOrElse(Columns, JNothing),
       now.getOrElse(Columns, JNothing),
-      read)
+      read,
+      haveLookups)
+
+    private def haveLookups: Boolean = Seq(before, now).forall(_.contains(Lookup))
 
     private def isSame(field: String): Boolean = before.get(field) == now.get(field)
 
