@@ -21,10 +21,8 @@ import winops.text.dialect.Dialect
   *
   * @param expressions
   *   the arguments of the call, positional ones first
-  * @param ofJoin
-  *   true if an as-of join makes the call
   */
-final class Arguments(expressions: Seq[Expression], val ofJoin: Boolean = false) {
+final class Arguments(expressions: Seq[Expression]) {
   import Arguments._
 
   private val (positional, named) = expressions.span(!_.isInstanceOf[NamedArgumentExpression])

@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, LongType, Metadata}
 import winops.spark.expressions.{LosslessCast, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.Watermarks
-import winops.spark.plan.{GroupedOperator, Output}
+import winops.spark.plan.{FramedFunction, GroupedOperator, Output}
 
 /** An as-of join that is made a lookup. A row of the left side without a time matches nothing. */
 private[spark] trait AsOfPlan {
@@ -52,13 +52,16 @@ private[spark] trait AsOfPlan {
     *   the time of the right side
     * @param isBefore
     *   true if rows of the right side of that time are not in the array
+    * @param looksAhead
+    *   true if the time as of which a row looks up may be later than its own
     */
   protected final def answered(
       policy: String,
       leftAt: Expression,
       rightAt: Expression,
       isBefore: Boolean,
-      definitions: Map[Long, CTERelationDef]): Answered = {
+      definitions: Map[Long, CTERelationDef],
+      looksAhead: Boolean = false): Answered = {
     checkTimes()
     val ofLeft = new NamedRows(left, keys.map(_._1) :+ leftAt)
     val ofRight = new NamedRows(right, keys.map(rightKey) :+ rightAt)
@@ -82,10 +85,18 @@ private[spark] trait AsOfPlan {
       Option.when(on.nonEmpty)("lookup_on" -> CreateNamedStruct(on)) ++
       Option.when(isInner && !options.emitsLate)("on_null_time" -> Literal("drop")) ++
       options.ofKeep
-    val call = UnresolvedKeep.of(
-      table +: named.map { case (name, value) => NamedArgumentExpression(name, value) },
-      ofJoin = true)
-    val rows = ResolveKeep.resolve(call, definitions)
+    val call = UnresolvedKeep.of(table +: named.map { case (name, value) =>
+      NamedArgumentExpression(name, value)
+    })
+    // The names of computed columns do not say of what they are computed.
+    val by = ((leftAt, rightAt) +: keys).map { case (own, other) =>
+      s"${FramedFunction.identityOf(other, right.output)} = " +
+        FramedFunction.identityOf(own, left.output)
+    }
+    val rows = ResolveKeep.resolve(
+      call,
+      definitions,
+      _.copy(by = policy +: by, ofJoin = true, looksAhead = looksAhead))
     val (own, added) = rows.output.splitAt(ofLeft.plan.output.size)
     Answered(rows, own.take(left.output.size), added.head, added.tail)
   }

@@ -38,7 +38,8 @@ private[spark] final case class AsOfWait(
       timeOf(Add(micros(leftTime), Literal(tolerance)), leftTime),
       rightTime,
       isBefore = false,
-      definitions)
+      definitions,
+      looksAhead = true)
     val own = rows.own
     val time = own(left.output.indexWhere(_.exprId == leftTime.exprId))
     // Each column is computed once, as the columns above use it several times.

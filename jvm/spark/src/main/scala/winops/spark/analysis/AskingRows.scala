@@ -11,8 +11,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
   *   the column with the row that reads, behind those of the windows
   * @param shown
   *   the columns of the output that come from the row that reads
+  * @param by
+  *   the columns that fill the time and the group key of the windows, as in
+  *   [[winops.spark.plan.LookupOptions]]
   */
 private[spark] final case class AskingRows(
     rows: LogicalPlan,
     asking: Attribute,
-    shown: Seq[Attribute])
+    shown: Seq[Attribute],
+    by: Seq[String])

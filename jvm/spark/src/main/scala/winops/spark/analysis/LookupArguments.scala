@@ -39,8 +39,7 @@ private[spark] object LookupArguments {
           before = arguments.flag(Before).contains(true),
           isInner = arguments.oneOf(How, Seq(LeftJoin, InnerJoin))(identity).contains(InnerJoin),
           contents = arguments.text(Contents),
-          time = arguments.text(Time),
-          ofJoin = arguments.ofJoin))
+          time = arguments.text(Time)))
     } else {
       Names.find(arguments.isGiven).foreach { name =>
         throw WinopsErrors.argument("UNKNOWN", name, "it together with output => 'lookup'")
@@ -92,9 +91,13 @@ private[spark] object LookupArguments {
     val shown = (if (passed.isStreaming) other else passed).output.map { column =>
       val renewed =
         AttributeReference(column.name, column.dataType, column.nullable, column.metadata)()
-      if (spec.emitsRefused) GroupedOperator.withoutWatermark(renewed) else renewed
+      if (spec.emitsRefused || options.looksAhead) GroupedOperator.withoutWatermark(renewed)
+      else renewed
     }
-    AskingRows(rows, rows.output.last, shown)
+    val by =
+      for (column <- table.output; value <- filled.get(column.exprId))
+        yield s"${column.name} = ${value.references.map(_.name).mkString}"
+    AskingRows(rows, rows.output.last, shown, if (options.by.isEmpty) by.sorted else options.by)
   }
 
   /** The columns of the output.

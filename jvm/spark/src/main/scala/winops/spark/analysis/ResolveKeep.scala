@@ -12,7 +12,7 @@ import org.apache.spark.sql.types._
 import winops.policy.{Policy, Scope}
 import winops.spark.expressions.{CommonExpressions, ExpressionBudget, PolicyExpressions, RedactingExpression, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{AggMode, Application, ColumnsOfInput, FramedFunction, InSourceOrder, Keep, KeepSpec, OperatorSpec, Output, RestartOptions}
+import winops.spark.plan.{AggMode, Application, ColumnsOfInput, FramedFunction, InSourceOrder, Keep, KeepSpec, LookupOptions, OperatorSpec, Output, RestartOptions}
 import winops.spark.source.StoredColumns
 import winops.text.dialect.Dialect
 
@@ -44,10 +44,13 @@ object ResolveKeep extends Rule[LogicalPlan] {
     *
     * @param definitions
     *   the plans of the WITH clause, by id
+    * @param adapted
+    *   sets the options of a lookup that no argument has
     */
   private[analysis] def resolve(
       call: UnresolvedKeep,
-      definitions: Map[Long, CTERelationDef]): LogicalPlan = {
+      definitions: Map[Long, CTERelationDef],
+      adapted: LookupOptions => LookupOptions = identity): LogicalPlan = {
     val arguments = call.arguments
     val (dialect, resolved) = policyOf(call)
     val expressions = resolved.expressions
@@ -69,7 +72,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     KeyArguments.checkOperation(operation, group, resolved.policy.key)
     order.foreach(o => CheckKeep.deterministic("ORDER BY", o.child))
     def textOf(key: Expression) = FramedFunction.writtenText(key, table.output)
-    val ofCall = specOf(
+    val written = specOf(
       dialect,
       arguments,
       resolved.policy,
@@ -77,7 +80,9 @@ object ResolveKeep extends Rule[LogicalPlan] {
       order.map(textOf),
       time,
       punctuation)
-      .copy(restart = restartOf(arguments, table))
+    val ofCall = written.copy(
+      restart = restartOf(arguments, table),
+      lookup = written.lookup.map(adapted))
     val spec = KeyArguments.in(ofCall, arguments, operation)
     CheckKeep.clock(spec, expressions, table, time)
     CheckKeep.output(spec, table)
@@ -89,8 +94,9 @@ object ResolveKeep extends Rule[LogicalPlan] {
       arguments.texts("of_windows"))
     val asking = LookupArguments.rowsOf(arguments, spec, table, group, time)
     val ordered = InSourceOrder.of(asking.fold(table)(_.rows), spec, definitions)
+    val lookup = for (options <- spec.lookup; rows <- asking) yield options.copy(by = rows.by)
     val keep = Keep(
-      spec = spec,
+      spec = spec.copy(lookup = lookup),
       group = group,
       order = order,
       time = time,

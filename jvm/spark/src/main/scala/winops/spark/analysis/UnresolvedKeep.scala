@@ -33,12 +33,9 @@ object UnresolvedKeep {
 
   /** Returns the call with these arguments. Throws an error if the table does not have a column
     * of PARTITION BY or ORDER BY.
-    *
-    * @param ofJoin
-    *   true if an as-of join makes the call
     */
-  def of(expressions: Seq[Expression], ofJoin: Boolean = false): UnresolvedKeep = {
-    val arguments = new Arguments(expressions, ofJoin)
+  def of(expressions: Seq[Expression]): UnresolvedKeep = {
+    val arguments = new Arguments(expressions)
     val table = arguments.table
     val named = Seq(
       "PARTITION BY (per= in Python)" -> table.partitionByExpressions,

@@ -10,12 +10,20 @@ package winops.spark.plan
   *   the name of the column with the rows of the window, as an array
   * @param time
   *   the name of the time column of these rows
+  * @param by
+  *   the columns that fill the columns of the windows in such a row, sorted: its time and its
+  *   group key, each behind the column that it fills
   * @param ofJoin
   *   true if an as-of join reads the windows
+  * @param looksAhead
+  *   true if such a row reads the windows later than at its own time, so that this may be before
+  *   the watermark in the output
   */
 final case class LookupOptions(
     before: Boolean = false,
     isInner: Boolean = false,
     contents: Option[String] = None,
     time: Option[String] = None,
-    ofJoin: Boolean = false)
+    by: Seq[String] = Nil,
+    ofJoin: Boolean = false,
+    looksAhead: Boolean = false)

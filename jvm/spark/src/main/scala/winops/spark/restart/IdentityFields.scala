@@ -62,6 +62,11 @@ private[spark] object IdentityFields {
   /** The order of rows that look up among those of their time: `at` behind them, or `before`. */
   val Lookup = "lookup"
 
+  /** The columns of which the time and the group key of rows that look up are, each behind the
+    * column of the windows.
+    */
+  val LookupBy = "lookup_by"
+
   /** The form in which aggregates are stored. */
   val Aggregates = "aggregates"
 }

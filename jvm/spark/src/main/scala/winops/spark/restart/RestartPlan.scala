@@ -122,7 +122,8 @@ object RestartPlan {
         Seq(Key, Operation, Buffer, Whole, Punctuation, Across).flatMap(
           needingHistory(_, "The stored state has another form.")) ++
         refused(SourcePartition, "The stored state has another form.", Remedies.former) ++
-        refused(Lookup, "The rows that wait are in another order.", Remedies.former) ++ task
+        refused(Lookup, "The rows that wait are in another order.", Remedies.former) ++
+        lookupBy ++ task
       val made = others ++ rows ++ results
       (made ++ zone(made)).map(ofCrossGroup)
     }
@@ -196,6 +197,16 @@ object RestartPlan {
     private def refused(field: String, because: String, remedy: String): Option[Difference] =
       Option.unless(isSame(field)) {
         difference(field, field, Outcome.Refused, because, remedy)
+      }
+
+    /** Rows that wait have the time and the key that they came with. */
+    private def lookupBy: Option[Difference] =
+      if (!haveLookups) None
+      else {
+        refused(
+          LookupBy,
+          "The rows that wait to look up have the time and the key of the former columns.",
+          Remedies.former)
       }
 
     private def group: Option[Difference] =

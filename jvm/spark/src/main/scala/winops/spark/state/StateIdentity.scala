@@ -61,6 +61,7 @@ object StateIdentity {
       (Whole -> Option.when(spec.emitsRowIds && isWhole(spec.policy))(true)) ~
       (Punctuation -> spec.punctuation) ~
       (Lookup -> spec.lookup.map(one => if (one.before) "before" else "at")) ~
+      (LookupBy -> spec.lookup.map(one => texts(one.by))) ~
       (Across -> Option.when(spec.acrossGroups)(true)) ~
       (CrossGroup -> Option.when(spec.isCrossGroup)(true)) ~
       (OneSided -> Option

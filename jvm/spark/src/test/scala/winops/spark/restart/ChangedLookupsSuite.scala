@@ -1,7 +1,14 @@
 package winops.spark.restart
 
-import org.apache.spark.sql.{DataFrame, Row}
+import java.sql.Timestamp
 
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Lower, Upper}
+import org.apache.spark.sql.catalyst.plans.{AsOfJoinDirection, LeftOuter}
+import org.apache.spark.sql.catalyst.plans.logical.{AsOfJoin, LogicalPlan}
+import org.apache.spark.sql.winops.testing.PlannedQuery
+
+import winops.Interval
 import winops.spark.testing.{Ask, LookupTest, Trade}
 
 /** Restarts of a query in which rows look windows up, with another query. */
@@ -38,8 +45,8 @@ class ChangedLookupsSuite extends LookupTest {
     check(
       plan,
       () => {
-        trades.addData(Trade(Some("a"), at(6), 6, None), Trade(None, at(99), 99, None))
-        asks.addData(Ask(Some("a"), at(7), 3, Some("late")), Ask(None, at(99), 99, None))
+        trades.addData(Trade(Some("a"), at(6), 6, None), Trade(Some("end"), at(99), 99, None))
+        asks.addData(Ask(Some("a"), at(7), 3, Some("late")), Ask(Some("end"), at(99), 99, None))
         runAll(of(now), checkpoint).rows.sortBy(_.getAs[Int]("id"))
       })
   }
@@ -99,6 +106,94 @@ class ChangedLookupsSuite extends LookupTest {
     isRefused(query(", lookup_before => true"), query())
   }
 
+  test("the columns with the time and the key of the rows that look up may not change") {
+    def by(on: String, time: String): Query = (trades, asks) =>
+      keepBy(trades, asks.selectExpr("*", "sym AS sym2", "placed AS placed2"), on, time)
+    isRefused(by("sym", "placed"), by("sym", "placed2"))
+    isRefused(by("sym", "placed"), by("sym2", "placed"))
+    continues(by("sym", "placed"), by("sym", "placed"), "continues")(
+      Row(2, "waits", "a", stamp(5), 2L),
+      Row(3, "late", "a", stamp(7), 2L))
+  }
+
+  private def keepBy(trades: DataFrame, asks: DataFrame, on: String, time: String): DataFrame = {
+    asks.createOrReplaceTempView("asks")
+    keep(
+      trades,
+      "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts', output => 'lookup', " +
+        s"lookup => TABLE(asks), lookup_on => named_struct('k', '$on'), " +
+        s"lookup_time => '$time', aggregates => TABLE(SELECT count(*) AS c FROM input_of_keep)")
+  }
+
+  test("the tolerance and the direction of an as-of join that waits may not change") {
+    def join(direction: String, millis: Int): Query = (trades, asks) =>
+      winops.asofJoin(
+        asks,
+        trades,
+        leftOn = "placed",
+        rightOn = "ts",
+        leftBy = Seq("sym"),
+        rightBy = Seq("k"),
+        direction = direction,
+        tolerance = Interval.ofText(s"$millis milliseconds"))
+    isRefused(join("forward", 3000), join("forward", 4000))
+    isRefused(join("forward", 3000), join("nearest", 3000))
+    isRefused(join("nearest", 3000), join("backward", 3000))
+    restarted(join("backward", 3000), join("backward", 500)) { (plan, run) =>
+      assert(plan.head == "continues")
+      // The tolerance is tested when a row is joined: 1 second is too far now.
+      assert(
+        run().map(row => (row.getAs[Int]("id"), row.isNullAt(row.fieldIndex("n")))) ==
+          Seq(2 -> true, 3 -> true))
+    }
+  }
+
+  test("an expression in the condition of an as-of join may not change") {
+    def join(key: Expression => Expression): Query = (trades, asks) => {
+      val (left, right) = (PlannedQuery.planOf(asks), PlannedQuery.planOf(trades))
+      def named(plan: LogicalPlan, name: String) = plan.output.find(_.name == name).get
+      val condition = EqualTo(key(named(left, "sym")), key(named(right, "k")))
+      PlannedQuery.of(
+        spark,
+        AsOfJoin(
+          left,
+          right,
+          named(left, "placed"),
+          named(right, "ts"),
+          Some(condition),
+          LeftOuter,
+          None,
+          true,
+          AsOfJoinDirection("backward")))
+    }
+    // The columns that are computed of both expressions have the same names.
+    isRefused(join(Lower(_)), join(Upper(_)))
+    restarted(join(Lower(_)), join(Lower(_)))((plan, _) => assert(plan.head == "continues"))
+  }
+
+  test("columns of one name are matched in their order") {
+    def repeated(more: String*): Query = (trades, asks) => {
+      val columns = Seq("*", "id + 10 AS x", "id + 20 AS x") ++ more
+      query()(trades, asks.drop("note").selectExpr(columns: _*))
+    }
+    restarted(repeated(), repeated("1 AS more")) { (plan, run) =>
+      assert(plan.head == "is rebuilt")
+      assert(
+        run().map(_.toSeq.slice(2, 6)) == Seq(Seq[Any](2, 12, 22, null), Seq[Any](3, 13, 23, 1)))
+    }
+  }
+
+  test("a column with the name of that of lookups is an ordinary one without a lookup") {
+    def of(fields: String): Query = (trades, _) =>
+      keep(
+        trades.selectExpr("*", s"$fields AS _lookup"),
+        "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts', output => 'withColumns', " +
+          "aggregates => TABLE(SELECT count(*) AS id FROM input_of_keep)")
+    restarted(of("named_struct('a', n)"), of("named_struct('a', n, 'b', n)")) { (plan, _) =>
+      assert(plan.head == "needs history")
+    }
+  }
+
   test("another output needs another checkpoint") {
     val withColumns: Query = (trades, _) =>
       keep(
@@ -114,6 +209,8 @@ private object ChangedLookupsSuite {
 
   def at(seconds: Long): Long = seconds * 1000000L
 
+  def stamp(seconds: Long): Timestamp = new Timestamp(seconds * 1000L)
+
   /** Applied until the time of the last one, which waits. */
   val Early: Seq[Trade] = Seq(1, 3, 4, 5).map { second =>
     Trade(Some(if (second == 5) "b" else "a"), at(second.toLong), second, None)
@@ -121,6 +218,6 @@ private object ChangedLookupsSuite {
 
   /** The rows of a window, as structs. */
   def rows(numbers: Int*): Seq[Row] = numbers.map { n =>
-    Row("a", new java.sql.Timestamp(n * 1000L), n, null)
+    Row("a", stamp(n.toLong), n, null)
   }
 }
