@@ -82,6 +82,17 @@ private[analysis] object CheckWatermarks {
             "can be before the watermark"),
         "expected" ->
           s"Put $operator before lead or FOLLOWING, or ${Watermarks.InAnotherQuery}")
+    case (None, keep: Keep) if keep.spec.lookup.isDefined =>
+      WinopsErrors.analysis(
+        "WINOPS_WATERMARK_LOST",
+        "operator" -> subject(operator),
+        "reason" ->
+          (if (keep.spec.emitsRefused)
+             "Late rows that look up are emitted too, so their time can be before the watermark"
+           else
+             "The rows of the as-of join wait for the tolerance, so their time can be before the " +
+               "watermark"),
+        "expected" -> Watermarks.adviceIfLost(below))
     case (None, _) =>
       WinopsErrors.analysis(
         "WINOPS_WATERMARK_LOST",
@@ -102,6 +113,9 @@ private[analysis] object CheckWatermarks {
 
   private def nameOf(operator: GroupedOperator, time: Attribute): String = operator match {
     case _: Over => s"OVER (... ORDER BY ${time.name} ...)"
+    case keep: Keep if keep.spec.lookup.exists(_.ofJoin) => "the as-of join"
+    case keep: Keep if keep.spec.lookup.isDefined =>
+      s"lookup(..., time='${keep.spec.lookup.flatMap(_.time).getOrElse(time.name)}')"
     case _ => s"keep(..., time='${time.name}')"
   }
 

@@ -60,6 +60,9 @@ private[spark] object Watermarks {
       s"Select the column ${carrier.name} too, which carries the watermark"
     case None =>
       operator(rows) match {
+        case Some(keep: Keep) if keep.spec.lookup.isDefined =>
+          if (keep.spec.emitsRefused) s"Omit late='emit', or $InAnotherQuery"
+          else InAnotherQuery.capitalize
         case Some(keep: Keep) if keep.time.isDefined =>
           s"Use the rows of inserts(), whose column ${Keep.ChangeTime} carries the watermark"
         case Some(over: Over) if over.needsFollowing =>
