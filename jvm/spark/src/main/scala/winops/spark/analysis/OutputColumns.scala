@@ -67,7 +67,15 @@ private[spark] object OutputColumns {
         }
         WindowResults.ofContent(requested)
       case (Output.Lookup, None) if spec.emitsContents => WindowResults.none
-      case (Output.Agg | Output.WithColumns | Output.Lookup, None) =>
+      case (Output.Lookup, None) =>
+        throw WinopsErrors.argument(
+          "MISSING",
+          "aggregates",
+          """aggregates such as lookup(other, {"mean": F.avg("price")}) in Python, """ +
+            "aggregates => TABLE(SELECT avg(price) AS mean FROM the same table) in SQL, or the " +
+            "name of a column with the rows of the window: contents in Python, lookup_contents " +
+            "in SQL")
+      case (Output.Agg | Output.WithColumns, None) =>
         throw WinopsErrors.argument(
           "MISSING",
           "aggregates",
