@@ -77,10 +77,20 @@ private[analysis] object CheckRealTime {
     * alike, by default Spark forms a partition of the union from one of each side. A single task
     * then reads the first side to the end of the batch before it reads the second one.
     */
-  private def checkUnions(operator: String, query: LogicalPlan): Unit =
+  private def checkUnions(operator: String, query: LogicalPlan): Unit = {
+    // The rows of the two inputs of a lookup are united below it.
+    query.foreach {
+      case keep: Keep if keep.isStreaming && keep.asking.isDefined =>
+        if (keep.child.collectFirst { case union: Union => union }.exists(unitesPartitions)) {
+          throw WinopsErrors
+            .analysis("WINOPS_REAL_TIME.LOOKUP", "operator" -> keep.spec.namedInQuery)
+        }
+      case _ =>
+    }
     if (query.exists(unitesPartitions)) {
       throw WinopsErrors.analysis("WINOPS_REAL_TIME.UNION", "operator" -> operator)
     }
+  }
 
   private def unitesPartitions(node: LogicalPlan): Boolean = node match {
     case union: Union => union.children.count(_.exists(isPartitioned)) > 1

@@ -135,6 +135,28 @@ class RealTimeRefusalsSuite extends RealTimeTest {
     }
   }
 
+  test("a lookup of two inputs with state, which one task reads one after the other") {
+    rows { a =>
+      rows { b =>
+        def of(windows: DataFrame, asking: DataFrame): DataFrame = {
+          asking.createOrReplaceTempView("asks")
+          keep(
+            windows,
+            s"$kept, output => 'lookup', lookup => TABLE(asks), " +
+              "aggregates => TABLE(SELECT count(*) AS c FROM input_of_keep)")
+        }
+        check(
+          of(keep(a, kept).select("k", "id"), keep(b, kept).select("k", "id")),
+          "LOOKUP",
+          "one task reads the rows of the windows")
+        check(
+          of(a.repartition(a("k")), b.repartition(b("k"))),
+          "LOOKUP",
+          "on one of the two sides")
+      }
+    }
+  }
+
   test("a union below a window has tasks for each source") {
     inTempDir { folder =>
       val inputs = Seq("a", "b").map(side => new Input(folder.resolve(side), parts = 1))
