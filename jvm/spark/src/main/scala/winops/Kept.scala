@@ -306,7 +306,8 @@ final class Kept private[winops] (call: KeepCall) {
     * @param other
     *   the rows that look up
     * @param columns
-    *   names, and expressions over aggregates of the window contents
+    *   names, and expressions over aggregates of the window contents, as a Map or a Seq of pairs.
+    *   The new columns are in its order; a Map of more than four names has none that is known.
     * @param on
     *   for columns of the group key, the columns of `other`; by default those of the same name
     * @param time
@@ -325,7 +326,7 @@ final class Kept private[winops] (call: KeepCall) {
     */
   def lookup(
       other: Dataset[_],
-      columns: Map[String, Column],
+      columns: Iterable[(String, Column)],
       on: Map[String, String] = Map.empty,
       time: String = null,
       before: Boolean = false,
@@ -351,7 +352,8 @@ final class Kept private[winops] (call: KeepCall) {
     * @param other
     *   the rows that look up
     * @param columns
-    *   names, and expressions over aggregates of the window contents
+    *   names, and expressions over aggregates of the window contents; the new columns are in the
+    *   order of the map
     * @param on
     *   for columns of the group key, the columns of `other`; by default those of the same name
     * @param time
@@ -362,7 +364,7 @@ final class Kept private[winops] (call: KeepCall) {
       columns: ju.Map[String, Column],
       on: ju.Map[String, String],
       time: String): DataFrame =
-    lookup(other, columns.asScala.toMap, on.asScala.toMap, time)
+    lookup(other, columns.asScala.toSeq, on.asScala.toMap, time)
 
   /** The window contents each time that they change or are reported, at most 100,000 rows.
     *
