@@ -1,12 +1,15 @@
 package winops.spark.execution
 
+import java.{util => ju}
+
 import scala.util.Random
 
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.{AnalysisException, Column, DataFrame, Row}
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
-import org.apache.spark.sql.functions.{avg, collect_list, count, struct, to_json}
+import org.apache.spark.sql.functions.{avg, collect_list, count, expr, struct, to_json, window}
 
+import winops.Interval
 import winops.spark.analysis.KeepDescriber
 import winops.spark.plan.{Application, Keep}
 import winops.spark.testing.{Ask, LookupTest, RandomProperties, RandomWindows, Reading, Readings, Trade}
@@ -297,6 +300,7 @@ class LookupSuite extends LookupTest with RandomProperties {
       table("lookup_contents => 'rows', max_content => 1").collect()
     }
     assert(conditionsOf(error).contains("WINOPS_CONTENT_SIZE"))
+    assert(error.getMessage.contains("lookup(max_rows=n)"))
   }
 
   test("several windows over rows that are stored once") {
@@ -325,6 +329,18 @@ class LookupSuite extends LookupTest with RandomProperties {
     assert(found.schema == expected.schema)
     assert(found.collect().toSet == expected.collect().toSet)
     assert(found.count() == 2)
+  }
+
+  test("aggregates have the order of the call") {
+    val kept = winops.keep(tradesOf(trades.toDF()), "KEEP ALL", per = "k", time = "ts")
+    val asking = asksOf(asks.toDF()).withColumnsRenamed(Map("sym" -> "k", "placed" -> "ts"))
+    val names = (9 to 1 by -1).map(n => s"a$n")
+    val columns = names.map(_ -> count("*"))
+    assert(kept.lookup(asking, columns).columns.toSeq.drop(4) == names)
+    val ordered = new ju.LinkedHashMap[String, Column]
+    columns.foreach { case (name, column) => ordered.put(name, column) }
+    val ofJava = kept.lookup(asking, ordered, ju.Map.of[String, String](), "ts")
+    assert(ofJava.columns.toSeq.drop(4) == names)
   }
 
   test("a key of an expression and of a narrower type is that of the window") {
@@ -387,6 +403,63 @@ class LookupSuite extends LookupTest with RandomProperties {
           assert(ofLate.map(_.toSeq.takeRight(3)) == Seq(Seq(null, null, "late")))
           assert(written.rows.filterNot(ofLate.contains).forall(_.isNullAt(6)))
         }
+      }
+    }
+  }
+
+  test("late => 'emit' loses no row of a window that cannot be applied") {
+    val emit = s"late => 'emit', $Aggregates"
+    def condition(call: => DataFrame): Option[String] =
+      conditionsOf(intercept[Exception](call.collect())).find(_.startsWith("WINOPS"))
+    val (rows, asking) = (tradesOf(trades.toDF()), asksOf(asks.toDF()))
+    assert(condition(table(s"max_rows => 2, $emit", "'KEEP ALL'")).contains("WINOPS_MAX_ROWS"))
+    val untimed = rows.withColumn("ts", expr("CASE WHEN n != 3 THEN ts END"))
+    assert(condition(lookup(untimed, asking, "'KEEP ALL'", emit)).contains("WINOPS_NULL_TIME"))
+    val dropping = lookup(untimed, asking, "'KEEP ALL'", s"on_null_time => 'drop', $emit")
+    assert(dropping.orderBy("id").select("every").head() == Row(Seq(1)))
+    def keyed(id: String, op: String, arguments: String = emit): DataFrame = lookup(
+      rows.selectExpr("*", s"$id AS id", s"$op AS op"),
+      asking,
+      "'KEEP ALL', key => 'id', op => 'op'",
+      arguments)
+    assert(condition(keyed("n", "if(n = 3, 'nonsense', 'insert')")).contains("WINOPS_OP_UNKNOWN"))
+    assert(condition(keyed("nullif(n, 3)", "'insert'")).contains("WINOPS_KEY_NULL"))
+    // An insert of a key that the window holds has no effect, with and without late.
+    val heldTwice = Seq(emit, Aggregates).map { arguments =>
+      keyed("1", "'insert'", arguments).orderBy("id").select("id", "every").collect().toSeq
+    }
+    assert(heldTwice.distinct == Seq(Seq(Row(0, Seq(1)), Row(1, Seq(1)), Row(2, Nil))))
+  }
+
+  test("late => 'emit' emits rows that look up without a time, and no row of a window") {
+    val untimed =
+      asksOf(asks.toDF()).withColumn("placed", expr("CASE WHEN id != 1 THEN placed END"))
+    Seq("", "on_null_time => 'error', ", "on_null_time => 'drop', ").foreach { onNullTime =>
+      val found = lookup(
+        tradesOf(trades.toDF()),
+        untimed,
+        "'KEEP ALL'",
+        s"${onNullTime}late => 'emit', $Aggregates")
+      assert(
+        found.orderBy("id").select("id", "every", "_change_reason").collect().toSeq ==
+          Seq(Row(0, Seq(1, 3), null), Row(1, null, "time missing"), Row(2, Nil, null)))
+    }
+  }
+
+  test("rows that wait count for max_rows, whether or not late ones are emitted") {
+    Seq("drop", "emit").foreach { late =>
+      val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+      val df = lookup(
+        timedTrades(ofTrades),
+        timedAsks(ofAsks),
+        "'KEEP ALL'",
+        s"max_rows => 2, late => '$late', $Aggregates")
+      ofTrades.addData(trades.take(1))
+      ofAsks.addData(asks.take(1))
+      inTempDir { checkpoint =>
+        assert(runAll(df, checkpoint).rows.isEmpty)
+        ofAsks.addData(asks.slice(1, 2))
+        assert(conditionsOf(failureOf(df, checkpoint)).contains("WINOPS_MAX_ROWS"))
       }
     }
   }
@@ -520,7 +593,7 @@ class LookupSuite extends LookupTest with RandomProperties {
     refused("WINOPS_LOOKUP", "which only the windows can") {
       lookup(timedTrades(stream), winops.withHistory(timedAsks(other), asking), two, Aggregates)
     }
-    refused("WINOPS_ARGUMENT.MISSING", "aggregates")(table("lookup_how => 'left'"))
+    refused("WINOPS_ARGUMENT.MISSING", "lookup_contents")(table("lookup_how => 'left'"))
     refused("WINOPS_ARGUMENT.VALUE", "lookup_how")(table(s"lookup_how => 'outer', $Aggregates"))
     refused("WINOPS_ARGUMENT.UNKNOWN", "lookup_how") {
       keep(rows, s"PARTITION BY (k), $two, time => 'ts', lookup_how => 'left'")
@@ -528,6 +601,50 @@ class LookupSuite extends LookupTest with RandomProperties {
     refused("WINOPS_ARGUMENT.MISSING", "lookup") {
       keep(rows, s"PARTITION BY (k), $two, time => 'ts', output => 'lookup', $Aggregates")
     }
+  }
+
+  test("operators behind a lookup are told which watermark it has") {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val (rows, asking) = (timedTrades(ofTrades), timedAsks(ofAsks))
+    def advice(df: DataFrame): (String, String) = inTempDir { checkpoint =>
+      val error = intercept[AnalysisException](start(df, checkpoint, new Written))
+      (error.getCondition, error.getMessage)
+    }
+    val perTime = window($"placed", "10 seconds")
+    val emitting = lookup(rows, asking, "'KEEP 2 ROWS'", s"late => 'emit', $Aggregates")
+    val waiting = winops.asofJoin(
+      asking,
+      rows,
+      leftOn = "placed",
+      rightOn = "ts",
+      leftBy = Seq("sym"),
+      rightBy = Seq("k"),
+      direction = "nearest",
+      tolerance = Interval.ofText("2 seconds"))
+    Seq(emitting -> "Omit late='emit'", waiting -> "Write the rows to a table").foreach {
+      case (df, remedy) =>
+        val (condition, message) = advice(df.groupBy(perTime).count())
+        assert(condition == "WINOPS_WATERMARK_LOST")
+        assert(message.contains(remedy) && !message.contains("inserts()"), message)
+        val (again, redefined) = advice(df.withWatermark("placed", "1 minute"))
+        assert(again == "WINOPS_WATERMARK_REDEFINED")
+        assert(redefined.contains(remedy), redefined)
+        assert(!redefined.contains("inserts()") && !redefined.contains("_as_of"), redefined)
+    }
+    val answered = lookup(rows, asking, "'KEEP 2 ROWS'", Aggregates)
+    val joined = winops.asofJoin(
+      asking,
+      rows,
+      leftOn = "placed",
+      rightOn = "ts",
+      leftBy = Seq("sym"),
+      rightBy = Seq("k"))
+    Seq(answered -> "lookup(..., time='placed')", joined -> "The aggregation over the as-of join")
+      .foreach { case (df, below) =>
+        val (condition, message) = advice(df.groupBy("sym").count())
+        assert(condition == "WINOPS_WATERMARK_COLUMN")
+        assert(message.contains(below) && message.contains("watermark is placed"), message)
+      }
   }
 
   test("EXPLAIN names the lookup, and one shuffle has the rows of both") {
