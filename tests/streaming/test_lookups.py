@@ -326,7 +326,17 @@ def test_rows_that_look_up_are_stored_while_they_wait(
     state = last.recentProgress[-1]["stateOperators"][0]["customMetrics"]
     # The watermark is at 5 seconds. Row 2 of each side waits, and is counted in both metrics.
     assert (state["rowsHeld"], state["rowsWaiting"]) == (3, 2)
-    assert read_state(spark, trades.checkpoint).count() >= 1
+    rows = read_state(spark, trades.checkpoint)
+    assert rows.columns[-1] == "_lookup"
+    seconds = [F.unix_seconds(time) for time in ("ts", "_lookup.ts")]
+    columns = ["_waits", "_group.k", "n", "x", *seconds, "_lookup.id"]
+    shown = [tuple(row) for row in rows.select(*columns).collect()]
+    assert set(shown) == {
+        (False, "a", 1, 1.0, 1, None, None),
+        (True, "a", 2, 1.0, 5, None, None),
+        (True, "a", None, None, 9, 9, 2),
+    }
+    assert len(shown) == 3
 
 
 def test_rows_without_a_time_are_dropped_on_demand(replay: NewReplay) -> None:

@@ -60,6 +60,10 @@ def read_state(
         ``_waits`` : boolean
             true if the row waits for the watermark, outside of any window.
 
+        A query with :meth:`Kept.lookup` or :func:`asof_join` has a last column ``_lookup``: the
+        struct of a row that waits to look up, whose other columns are NULL but for the key and
+        the time; NULL in rows of the windows.
+
     Raises
     ------
     AnalysisException

@@ -348,7 +348,8 @@ package object winops {
     *
     * The query may be running, stopped or deleted, and the folder is not changed. The columns of
     * the rows follow `_partition`, `_group`, with several windows `_window`, `_row`, `_arrived`,
-    * `_leaves` and `_waits`.
+    * `_leaves` and `_waits`. Rows that wait to look a window up are in `_lookup`, the last
+    * column, which only queries with lookups or as-of joins have.
     *
     * @param checkpoint
     *   the `checkpointLocation` of the query
