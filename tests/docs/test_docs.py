@@ -246,21 +246,39 @@ def test_every_restart_rule_has_tests_that_exist() -> None:
     tested = rules(ROOT / "docs" / "contributing" / "restart-tests.md")
     assert [change for change, _ in tested] == changes
     for rule, tests in tested:
-        named = re.findall(r"`(\w+\.py)::(\w+)`|`(\w+Suite): ([^`]+)`", tests)
-        assert named, rule
-        for file, function, suite, text in named:
-            if file:
-                (source,) = (ROOT / "tests").glob(f"**/{file}")
-                assert function in python_tests(source.read_text()), rule
-            else:
-                (source,) = (ROOT / "jvm").glob(f"*/src/test/**/{suite}.scala")
-                assert text in scala_tests(source.read_text()), rule
+        assert_tests_exist(rule, tests)
 
 
-def test_rules_of_lookups_have_consecutive_numbers() -> None:
+def assert_tests_exist(rule: str, tests: str) -> None:
+    """Assert that a cell names tests of a rule, and that they exist."""
+    named = re.findall(r"`(?:(\w+)/)?(\w+\.py)::(\w+)`|`(\w+Suite): ([^`]+)`", tests)
+    assert named, rule
+    for folder, file, function, suite, text in named:
+        if file:
+            (source,) = (ROOT / "tests").glob(f"**/{folder or '*'}/{file}")
+            assert function in python_tests(source.read_text()), (rule, function)
+        else:
+            (source,) = (ROOT / "jvm").glob(f"*/src/test/**/{suite}.scala")
+            assert text in scala_tests(source.read_text()), (rule, text)
+
+
+def test_every_rule_of_lookups_has_tests_that_exist() -> None:
     page = (ROOT / "docs" / "lookup-rules.md").read_text()
     rules = re.findall(r"^\* \*\*(\w+-\d+)\*\*", page, re.MULTILINE)
     assert rules == [f"LU-{n}" for n in range(1, 17)] + [f"AJ-{n}" for n in range(1, 7)]
+    tests = (ROOT / "docs" / "contributing" / "lookup-tests.md").read_text()
+    tested = re.findall(r"^\| (\w+-\d+) \| (.*)$", tests, re.MULTILINE)
+    assert [rule for rule, _ in tested] == rules
+    for rule, named in tested:
+        assert_tests_exist(rule, named)
+    restarts = (ROOT / "docs" / "lookup.md").read_text().split("| What differs |")[1]
+    changes = re.findall(r"^\| ([^|]+) \| [^|]+ \|$", restarts, re.MULTILINE)
+    checked = tests.split("| What differs |")[1]
+    named_by_change = re.findall(r"^\| ([^|]+) \| (.*)$", checked, re.MULTILINE)
+    assert len(changes) > 5
+    assert [change for change, _ in named_by_change] == changes
+    for change, named in named_by_change:
+        assert_tests_exist(change, named)
 
 
 def test_everything_public_is_documented() -> None:
