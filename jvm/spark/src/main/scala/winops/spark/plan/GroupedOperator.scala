@@ -195,7 +195,7 @@ object Keep {
   val EventType = "_event_type"
 
   /** The column with the row that looks windows up. It is not in the output. */
-  val Lookup = "_lookup"
+  private[spark] val Lookup = "_lookup"
 
   /** The columns of the node's rows. */
   def output(
