@@ -11,6 +11,7 @@ import winops.spark.expressions.{LosslessCast, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.Watermarks
 import winops.spark.plan.{FramedFunction, GroupedOperator, Output}
+import winops.spark.source.StoredColumns
 
 /** An as-of join that is made a lookup. A row of the left side without a time matches nothing. */
 private[spark] trait AsOfPlan {
@@ -65,13 +66,15 @@ private[spark] trait AsOfPlan {
     checkTimes()
     val ofLeft = new NamedRows(left, keys.map(_._1) :+ leftAt)
     val ofRight = new NamedRows(right, keys.map(rightKey) :+ rightAt)
-    // A row without a key or a time matches nothing.
+    // A row without a key or a time matches nothing. On a stream, its time moves the watermark
+    // all the same: the optimizer would move the filter below withWatermark, but for this node.
+    val rows = if (right.isStreaming) StoredColumns(ofRight.plan) else ofRight.plan
     val known = ofRight.columns.map(IsNotNull(_): Expression).reduce(And(_, _))
     val on = ofRight.columns.zip(ofLeft.columns).init.flatMap { case (key, own) =>
       Seq(Literal(key.name), Literal(own.name))
     }
     val table = FunctionTableSubqueryArgumentExpression(
-      Filter(known, ofRight.plan),
+      Filter(known, rows),
       partitionByExpressions = ofRight.columns.init)
     val named = Seq[(String, Expression)](
       "policy" -> Literal(policy),
@@ -93,12 +96,12 @@ private[spark] trait AsOfPlan {
       s"${FramedFunction.identityOf(other, right.output)} = " +
         FramedFunction.identityOf(own, left.output)
     }
-    val rows = ResolveKeep.resolve(
+    val answers = ResolveKeep.resolve(
       call,
       definitions,
       _.copy(by = policy +: by, ofJoin = true, looksAhead = looksAhead))
-    val (own, added) = rows.output.splitAt(ofLeft.plan.output.size)
-    Answered(rows, own.take(left.output.size), added.head, added.tail)
+    val (own, added) = answers.output.splitAt(ofLeft.plan.output.size)
+    Answered(answers, own.take(left.output.size), added.head, added.tail)
   }
 
   private def checkTimes(): Unit = {

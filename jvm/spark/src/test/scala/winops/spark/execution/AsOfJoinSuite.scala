@@ -196,7 +196,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     callFails("WINOPS_TIME_TYPE", "id") {
       winops.asofJoin(asks, trades, leftOn = "id", rightOn = "n")
     }
-    callFails("WINOPS_UNKNOWN_COLUMN", "when") {
+    callFails("WINOPS_UNKNOWN_COLUMN", "no column when, which left_on names") {
       winops.asofJoin(asks, trades, leftOn = "when", rightOn = "ts")
     }
     callFails("WINOPS_ASOF_JOIN", "TIMESTAMP_NTZ") {
@@ -350,6 +350,21 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
           assert(answersOf(written.rows).filter(_._1 < 99) == expected, call)
         }
       }
+    }
+  }
+
+  test("a row of the right side without a key moves the watermark") {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val df =
+      query(Call("backward"))(timedTrades(ofTrades, "0 seconds"), timedAsks(ofAsks, "0 seconds"))
+    ofTrades.addData(trades :+ Trade(None, at(99), 99, None))
+    ofAsks.addData(asks :+ Ask(None, at(99), 99, None))
+    inTempDir { checkpoint =>
+      val written = new Written
+      val running = start(df, checkpoint, written)
+      try running.processAllAvailable()
+      finally running.stop()
+      assert(written.rows.map(_.getAs[Int]("id")).filter(_ < 99).toSet == asks.map(_.id).toSet)
     }
   }
 
