@@ -126,10 +126,7 @@ private[spark] object CheckKeep extends Logging {
     SQLConf.get.resolver(one.name, name)
 
   private def conflicting(row: Attribute, expected: String): AnalysisException =
-    WinopsErrors.analysis(
-      "WINOPS_COLUMN_CONFLICT",
-      "column" -> row.name,
-      "expected" -> expected)
+    WinopsErrors.analysis("WINOPS_COLUMN_CONFLICT", "column" -> row.name, "expected" -> expected)
 
   /** Warns of a column that seems to say what rows do, in a call without operations. */
   def operations(spec: KeepSpec, rows: Seq[Attribute]): Unit =

@@ -80,9 +80,8 @@ object ResolveKeep extends Rule[LogicalPlan] {
       order.map(textOf),
       time,
       punctuation)
-    val ofCall = written.copy(
-      restart = restartOf(arguments, table),
-      lookup = written.lookup.map(adapted))
+    val ofCall =
+      written.copy(restart = restartOf(arguments, table), lookup = written.lookup.map(adapted))
     val spec = KeyArguments.in(ofCall, arguments, operation)
     CheckKeep.clock(spec, expressions, table, time)
     CheckKeep.output(spec, table)
