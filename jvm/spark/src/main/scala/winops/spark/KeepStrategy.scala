@@ -174,6 +174,7 @@ object KeepStrategy extends SparkStrategy {
         (checked, if (isUnique) positions else positions :+ SourceOrder.numberInTasks())
       case Left(below) if operator.spec.needsSourceOrder =>
         throw SourceOrder.required(below.nodeName)
+      // Files that are cached have lost the order that they had when the call was resolved.
       case _ => (rows, Nil)
     }
 }

@@ -5,6 +5,7 @@ import java.io.File
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.IsNotNull
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, Project}
+import org.apache.spark.sql.execution.columnar.InMemoryRelation
 import org.apache.spark.sql.execution.datasources.LogicalRelation
 import org.apache.spark.sql.functions.{array, explode, expr, lit, timestamp_seconds, when}
 import org.apache.spark.sql.internal.SQLConf
@@ -185,6 +186,10 @@ class SourceOrderSuite extends KeepStreamTest {
         // Spark replaces cached parts of a plan only when it plans the query.
         val late = keep(files.where($"n" > 1), ", 'KEEP 2 ROWS'")
         assert(refused { late.collect(); late }.contains("InMemoryRelation"))
+        // By their time, cached files are kept in the order of their bytes.
+        val timed = keep(files.where($"n" > 1), ", 'KEEP 2 ROWS', time => 'ts'")
+        assert(timed.queryExecution.optimizedPlan.exists(_.isInstanceOf[InMemoryRelation]))
+        assert(timed.collect().nonEmpty)
       } finally cached.unpersist()
     }
   }
