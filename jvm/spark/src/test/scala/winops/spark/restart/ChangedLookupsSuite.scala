@@ -148,6 +148,30 @@ class ChangedLookupsSuite extends LookupTest {
     }
   }
 
+  test("arguments of an as-of join that are those of keep may change") {
+    def join(how: String, more: Boolean): Query = (trades, asks) =>
+      winops.asofJoin(
+        asks,
+        trades,
+        leftOn = "placed",
+        rightOn = "ts",
+        leftBy = Seq("sym"),
+        rightBy = Seq("k"),
+        how = how,
+        idle = if (more) Interval.ofText("1 day") else null,
+        maxRows = if (more) 1000L else 100L,
+        late = if (more) "emit" else null)
+    Seq("left" -> "inner", "inner" -> "left").foreach { case (former, how) =>
+      restarted(join(former, more = how == "left"), join(how, more = how == "inner")) {
+        (plan, run) =>
+          assert(plan.toSet == Set("continues"))
+          assert(
+            run().map(row => (row.getAs[Int]("id"), row.getAs[Int]("n"))) ==
+              Seq(2 -> 4, 3 -> 6))
+      }
+    }
+  }
+
   test("an expression in the condition of an as-of join may not change") {
     def join(key: Expression => Expression): Query = (trades, asks) => {
       val (left, right) = (PlannedQuery.planOf(asks), PlannedQuery.planOf(trades))
