@@ -140,7 +140,7 @@ private[spark] object AsOfArguments {
           LessThanOrEqual(AsOfPlan.distance(before, behind), Literal(most))
         },
         isForward,
-        options)
+        options = options)
     }
 
     /** The join of streams in which a row waits for those behind it. */
@@ -162,7 +162,7 @@ private[spark] object AsOfArguments {
         And(if (isForward) later else isOther, isNear),
         most,
         isNearest = !isForward,
-        options)
+        options = options)
     }
 
     /** The rows of both directions, of which the nearer one matches, or the one before if both

@@ -24,6 +24,7 @@ private[spark] final case class AsOfLookup(
     isInner: Boolean,
     condition: Option[Expression],
     isForward: Boolean = false,
+    rightConditions: Seq[Expression] = Nil,
     options: AsOfOptions = AsOfOptions())
     extends AsOfPlan {
   import AsOfPlan._

@@ -29,6 +29,9 @@ private[spark] trait AsOfPlan {
   /** The time column of the right side, of the same type. */
   def rightTime: Attribute
 
+  /** What a row of the right side must satisfy to be a match, beside the keys and the times. */
+  def rightConditions: Seq[Expression]
+
   /** True if rows of the left side without a match are omitted. */
   def isInner: Boolean
 
@@ -69,7 +72,7 @@ private[spark] trait AsOfPlan {
     // A row without a key or a time matches nothing. On a stream, its time moves the watermark
     // all the same: the optimizer would move the filter below withWatermark, but for this node.
     val rows = if (right.isStreaming) StoredColumns(ofRight.plan) else ofRight.plan
-    val known = ofRight.columns.map(IsNotNull(_): Expression).reduce(And(_, _))
+    val known = (ofRight.columns.map(IsNotNull(_)) ++ rightConditions).reduce(And(_, _))
     val on = ofRight.columns.zip(ofLeft.columns).init.flatMap { case (key, own) =>
       Seq(Literal(key.name), Literal(own.name))
     }
@@ -216,7 +219,10 @@ private[spark] object AsOfPlan {
 
   /** The error of a join of a stream with a table. */
   def ofStreamAndTable: AnalysisException =
-    refused("one side is a stream and the other one a table", "Join two streams, or two tables")
+    refused(
+      "one side is a stream and the other one a table",
+      "Join two streams, of which the right one may start with a table, by with_history, or join " +
+        "two tables")
 
   /** The microseconds of a time. */
   def micros(time: Expression): Expression =

@@ -26,6 +26,7 @@ private[spark] final case class AsOfWait(
     condition: Expression,
     tolerance: Long,
     isNearest: Boolean,
+    rightConditions: Seq[Expression] = Nil,
     options: AsOfOptions = AsOfOptions())
     extends AsOfPlan {
   import AsOfPlan._

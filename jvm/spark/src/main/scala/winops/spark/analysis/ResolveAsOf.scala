@@ -1,7 +1,7 @@
 package winops.spark.analysis
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, If, LessThan, LessThanOrEqual, Literal, PredicateHelper}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, If, LessThan, LessThanOrEqual, Literal, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical.{AsOfJoin, CTERelationDef, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -40,20 +40,21 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
     for {
       _ <- Either.cond(join.left.isStreaming, (), AsOfPlan.ofStreamAndTable)
       times <- timesOf(tests.head, join)
-      keys <- keysOf(join)
+      on <- onOf(join)
       lookup <- times.direction match {
         case Backward(isExact) =>
           Right(
             AsOfLookup(
               join.left,
               join.right,
-              keys,
+              on.keys,
               times.left,
               times.right,
               isExact,
               join.joinType == Inner,
-              Option.when(tests.size > 1)(join.asOfCondition)))
-        case Forward => waiting(join, tests, times, keys)
+              (Option.when(tests.size > 1)(join.asOfCondition) ++ on.ofLeft).reduceOption(And),
+              rightConditions = on.ofRight))
+        case Forward => waiting(join, tests, times, on)
       }
     } yield lookup
   }
@@ -63,7 +64,7 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
       join: AsOfJoin,
       tests: Seq[Expression],
       times: Times,
-      keys: Seq[(Expression, Expression)]): Either[AnalysisException, AsOfPlan] =
+      on: On): Either[AnalysisException, AsOfPlan] =
     tests.tail.flatMap(_.collectFirst { case Literal(micros: Long, _: DayTimeIntervalType) =>
       Math.abs(micros)
     }) match {
@@ -72,13 +73,14 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
           AsOfWait(
             join.left,
             join.right,
-            keys,
+            on.keys,
             times.left,
             times.right,
             join.joinType == Inner,
-            join.asOfCondition,
+            (join.asOfCondition +: on.ofLeft).reduce(And),
             tolerance,
-            isNearest = false))
+            isNearest = false,
+            rightConditions = on.ofRight))
       case _ =>
         refused(
           s"by ${UnqualifiedSql.of(tests.head)}, the row that matches may come later, and on a " +
@@ -129,22 +131,49 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
   /** Returns true for the nearest row, which Spark orders by the distance of the times. */
   private def isNearest(join: AsOfJoin): Boolean = join.orderExpression.isInstanceOf[If]
 
-  private def keysOf(join: AsOfJoin): Either[AnalysisException, Seq[(Expression, Expression)]] = {
+  /** The parts of the condition ON, which are joined by AND.
+    *
+    * @param keys
+    *   the pairs of equal expressions over the left and the right side
+    * @param ofLeft
+    *   the conditions without columns of the right side; a row that does not satisfy them has no
+    *   match
+    * @param ofRight
+    *   the conditions over the right side alone, whose rows must satisfy them to be a match
+    */
+  private final case class On(
+      keys: Seq[(Expression, Expression)],
+      ofLeft: Seq[Expression],
+      ofRight: Seq[Expression])
+
+  private def onOf(join: AsOfJoin): Either[AnalysisException, On] = {
     def isOf(expression: Expression, side: LogicalPlan) =
       expression.references.nonEmpty && expression.references.subsetOf(side.outputSet)
-    val tests = join.condition.toSeq.flatMap(splitConjunctivePredicates)
-    val keys = tests.map {
-      case EqualTo(one, other) if isOf(one, join.left) && isOf(other, join.right) =>
-        Right(one -> other)
-      case EqualTo(one, other) if isOf(other, join.left) && isOf(one, join.right) =>
-        Right(other -> one)
-      case other =>
-        refused(
-          s"${UnqualifiedSql.of(other)} is no equality of expressions of the two sides",
-          "Write equalities only, joined by AND, and filter the sides before the join")
-    }
-    val (wrong, found) = keys.partitionMap(identity)
-    wrong.headOption.toLeft(found)
+    val none = On(Nil, Nil, Nil)
+    join.condition.toSeq
+      .flatMap(splitConjunctivePredicates)
+      .foldLeft[Either[AnalysisException, On]](Right(none)) { (known, test) =>
+        known.flatMap { on =>
+          test match {
+            case _ if !test.deterministic || SubqueryExpression.hasSubquery(test) =>
+              refused(
+                s"${UnqualifiedSql.of(test)} has a subquery or a function that is not deterministic",
+                "Compute it in a column of its side before the join")
+            case EqualTo(one, other) if isOf(one, join.left) && isOf(other, join.right) =>
+              Right(on.copy(keys = on.keys :+ (one -> other)))
+            case EqualTo(one, other) if isOf(other, join.left) && isOf(one, join.right) =>
+              Right(on.copy(keys = on.keys :+ (other -> one)))
+            case _ if test.references.subsetOf(join.left.outputSet) =>
+              Right(on.copy(ofLeft = on.ofLeft :+ test))
+            case _ if isOf(test, join.right) => Right(on.copy(ofRight = on.ofRight :+ test))
+            case _ =>
+              refused(
+                s"${UnqualifiedSql.of(test)} compares the two sides, and is no equality",
+                "Write equalities of expressions of the two sides and conditions over one side, " +
+                  "joined by AND")
+          }
+        }
+      }
   }
 
   private def refused(reason: String, expected: String): Either[AnalysisException, Nothing] =

@@ -74,6 +74,7 @@ class AsOfJoinSqlSuite extends AnyFunSuite with BeforeAndAfterAll {
     s"$select ASOF JOIN r MATCH_CONDITION (r.ts <= l.ts) ON l.k = r.k",
     s"$select LEFT ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k",
     s"$select LEFT ASOF JOIN r MATCH_CONDITION (l.ts > r.ts) ON r.k = l.k AND l.n % 2 = r.n % 2",
+    s"$select LEFT ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) ON l.k = r.k AND r.n < 3 AND l.n > 1",
     "SELECT k, l.n, r.n AS m FROM l LEFT ASOF JOIN r MATCH_CONDITION (l.ts >= r.ts) USING (k)")
     .foreach { query =>
       test(s"over streams as over tables: $query") {

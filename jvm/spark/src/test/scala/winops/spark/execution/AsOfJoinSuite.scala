@@ -8,7 +8,7 @@ import scala.util.Random
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, EqualTo, Expression, LessThan, Literal}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, EqualTo, Expression, GreaterThan, IsNull, LessThan, Literal, Or, Rand}
 import org.apache.spark.sql.catalyst.plans.{AsOfJoinDirection, Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
@@ -99,16 +99,18 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       direction: String = "backward",
       isExact: Boolean = true,
       joinType: JoinType = LeftOuter,
-      seconds: Option[Long] = None)(
+      seconds: Option[Long] = None,
+      also: (String => Attribute) => Option[Expression] = _ => None)(
       condition: (Attribute, Attribute) => Expression = EqualTo(_, _)): DataFrame = {
     val (left, right) = (PlannedQuery.planOf(asks), PlannedQuery.planOf(trades))
     def named(columns: Seq[Attribute], name: String) = columns.find(_.name == name).get
+    val on = condition(named(left.output, "sym"), named(right.output, "k"))
     val join = AsOfJoin(
       left,
       right,
       named(left.output, "placed"),
       named(right.output, "ts"),
-      Some(condition(named(left.output, "sym"), named(right.output, "k"))),
+      Some(also(named(left.output ++ right.output, _)).foldLeft(on)(And(_, _))),
       joinType,
       seconds.map(n => Literal(at(n), DayTimeIntervalType())),
       isExact,
@@ -135,7 +137,39 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
         Seq(0 -> Some(1), 1 -> Some(4), 2 -> None, 3 -> None, 4 -> None)),
       (
         ofSpark(_, _, "forward", isExact = false, joinType = Inner, seconds = Some(3))(),
-        Seq(1 -> Some(4)))).zipWithIndex.foreach { case ((query, expected), i) =>
+        Seq(1 -> Some(4))),
+      // A condition over the right side chooses among its rows.
+      (
+        ofSpark(_, _, also = column => Some(LessThan(column("n"), Literal(4))))(),
+        Seq(0 -> Some(1), 1 -> Some(1), 2 -> Some(1), 3 -> None, 4 -> None)),
+      (
+        ofSpark(
+          _,
+          _,
+          "forward",
+          seconds = Some(3),
+          also = column => Some(Or(LessThan(column("n"), Literal(4)), IsNull(column("n")))))(),
+        Seq(0 -> Some(1), 1 -> None, 2 -> None, 3 -> None, 4 -> None)),
+      // A row that does not satisfy a condition over the left side has no match.
+      (
+        ofSpark(_, _, also = column => Some(GreaterThan(column("id"), Literal(1))))(),
+        Seq(0 -> None, 1 -> None, 2 -> Some(4), 3 -> None, 4 -> None)),
+      (
+        ofSpark(
+          _,
+          _,
+          joinType = Inner,
+          also = column => Some(GreaterThan(column("id"), Literal(1))))(),
+        Seq(2 -> Some(4))),
+      (ofSpark(_, _, also = _ => Some(Literal.FalseLiteral))(), (0 to 4).map(_ -> None)),
+      (
+        ofSpark(
+          _,
+          _,
+          "forward",
+          seconds = Some(3),
+          also = column => Some(GreaterThan(column("id"), Literal(0))))(),
+        Seq(0 -> None, 1 -> Some(4), 2 -> None, 3 -> None, 4 -> None))).zipWithIndex.foreach { case ((query, expected), i) =>
       withClue(s"case $i: ") {
         assert(answersOf(onTables(trades, asks)(query)) == expected)
         assert(answersOf(onStreams(new Random(i), trades, asks)(query)) == expected)
@@ -180,6 +214,9 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       ofSpark(trades, asks, "nearest", seconds = Some(3))(),
       "direction nearest and a tolerance")
     startFails(ofSpark(trades, asks)(LessThan(_, _)), "no equality")
+    startFails(
+      ofSpark(trades, asks, also = column => Some(LessThan(column("n"), Rand(Literal(1L)))))(),
+      "not deterministic")
     def callFails(condition: String, part: String)(df: => DataFrame): Unit = {
       val error = intercept[Exception](df)
       assert(error.asInstanceOf[SparkThrowable].getCondition == condition, error)
