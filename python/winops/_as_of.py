@@ -85,8 +85,8 @@ def asof_join(
         among them; more rows fail the query with ``WINOPS_MAX_ROWS``.
     at_end : {"wait", "flush"}, optional
         The treatment of rows that wait for the watermark when the input of a stream ends:
-        ``wait``, the default, leaves them in the checkpoint; ``flush`` joins them, as `at_end` of
-        `keep` does.
+        ``wait``, the default, leaves them in the checkpoint; ``flush``, with ``backward`` only,
+        joins them, as `at_end` of `keep` does.
     late : {"drop", "emit"}, optional
         The treatment of late rows of the left side: ``drop``, the default, drops and counts them;
         ``emit`` emits them, and rows without a time, with NULL in the columns of the right side

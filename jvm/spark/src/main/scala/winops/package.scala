@@ -302,7 +302,8 @@ package object winops {
     * @param maxRows
     *   the maximum number of rows of a key, with those that wait
     * @param atEnd
-    *   `wait`, the default, or `flush` to join the rows that wait when the input of a stream ends
+    *   `wait`, the default, or, with `backward` only, `flush` to join the rows that wait when the
+    *   input of a stream ends
     * @param late
     *   `drop`, the default, or `emit`: late rows of the left side and rows without a time are
     *   emitted with the reason in the last column, `_change_reason`

@@ -39,6 +39,8 @@ private[spark] object AsOfArguments {
   private val InnerJoin = "inner"
   private val DropLate = "drop"
   private val EmitLate = "emit"
+  private val WaitAtEnd = "wait"
+  private val FlushAtEnd = "flush"
 
   /** The call with these arguments. */
   def of(arguments: Seq[Expression]): UnresolvedAsOf = {
@@ -102,6 +104,14 @@ private[spark] object AsOfArguments {
           "UNKNOWN",
           "idle",
           s"it with the direction $Backward; the others hold the rows within the tolerance only")
+      }
+      // The watermark would pass rows of the right side within the tolerance.
+      if (waits && oneOf("at_end", Seq(WaitAtEnd, FlushAtEnd)) == FlushAtEnd) {
+        throw WinopsErrors.argument(
+          "VALUE",
+          "at_end",
+          s"'$WaitAtEnd' with the direction $direction, whose rows wait for the rows within the " +
+            s"tolerance; '$FlushAtEnd' is for the direction $Backward")
       }
       Seq(leftTime, rightTime).foreach(ResolveKeep.checkedTime)
       val joined = direction match {

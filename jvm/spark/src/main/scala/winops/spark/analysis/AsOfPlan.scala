@@ -98,7 +98,7 @@ private[spark] trait AsOfPlan {
     val by = ((leftAt, rightAt) +: keys).map { case (own, other) =>
       s"${FramedFunction.identityOf(other, right.output)} = " +
         FramedFunction.identityOf(own, left.output)
-    }
+    } ++ rightConditions.map(FramedFunction.identityOf(_, right.output))
     val answers = ResolveKeep.resolve(
       call,
       definitions,

@@ -15,6 +15,8 @@ import org.apache.spark.sql.types.ArrayType
   * @param isNearest
   *   true for the nearest row, and the one before of two that are as near; false for the first
   *   row that satisfies the condition
+  * @param leftCondition
+  *   what a row of the left side must satisfy to have a match, over its columns
   */
 private[spark] final case class AsOfWait(
     left: LogicalPlan,
@@ -26,6 +28,7 @@ private[spark] final case class AsOfWait(
     condition: Expression,
     tolerance: Long,
     isNearest: Boolean,
+    leftCondition: Option[Expression] = None,
     rightConditions: Seq[Expression] = Nil,
     options: AsOfOptions = AsOfOptions())
     extends AsOfPlan {
@@ -54,11 +57,15 @@ private[spark] final case class AsOfWait(
     val first = timeIn(GetArrayItem(later, Literal(0), failOnError = false))
     // Of several rows at one time, the last one matches.
     val behind = Alias(last(filtered(later)(row => EqualTo(timeIn(row), first))), "_behind")()
-    val matched = Alias(
+    val found =
       if (isNearest) {
         val (one, other) = (before, behind.toAttribute)
         If(isEarlierNearer(timeIn(one), timeIn(other), time), one, other)
-      } else behind.toAttribute,
+      } else behind.toAttribute
+    val matched = Alias(
+      leftCondition.fold[Expression](found) { test =>
+        If(over(test, own, found), found, Literal(null, found.dataType))
+      },
       Match)()
     val columns = Seq(Seq(near), split, Seq(before, behind), Seq(matched))
     val computed = columns.foldLeft(rows.rows) { (below, added) =>

@@ -1,12 +1,12 @@
 package winops.spark.analysis
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Union}
 import org.apache.spark.sql.winops.source.HistorySource
 
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.StreamOperators
-import winops.spark.plan.GroupedOperator
+import winops.spark.plan.{GroupedOperator, Keep, Over}
 import winops.spark.source.WithHistory
 
 /** Refuses tables before a stream that no operator can begin with. */
@@ -20,12 +20,22 @@ private[spark] object CheckHistory {
         "Give the time column, or filter the table before with_history")
     }
     if (operator.time.isDefined) {
-      node.stream.find(StreamOperators.haveState).foreach { below =>
-        throw refused(
-          s"the stream has the stateful operator ${below.nodeName} below with_history, whose " +
-            "watermark the table would move",
-          s"Write the rows of ${below.nodeName} to a table, and stream from that table")
+      val asks = operator match {
+        case keep: Keep => keep.asking.isDefined
+        case _: Over => false
       }
+      val (own, asking) = node.stream match {
+        case union: Union if asks => (union.children.head, union.children.tail)
+        case other => (other, Nil)
+      }
+      def check(rows: LogicalPlan, has: String): Unit =
+        rows.find(StreamOperators.haveState).foreach { below =>
+          throw refused(
+            s"$has the stateful operator ${below.nodeName}, whose watermark the table would move",
+            s"Write the rows of ${below.nodeName} to a table, and stream from that table")
+        }
+      check(own, "the stream below with_history has")
+      asking.foreach(check(_, "the rows that look up come from"))
     }
   }
 

@@ -39,9 +39,13 @@ private[spark] object CheckKeep extends Logging {
 
   /** Refuses an expression whose value may differ when it is evaluated again. */
   def deterministic(clause: String, expression: Expression): Unit =
-    if (!expression.deterministic || expression.containsPattern(TreePattern.CURRENT_LIKE)) {
+    if (!isDeterministic(expression)) {
       throw WinopsErrors.argument("VALUE", clause, "deterministic expressions")
     }
+
+  /** Returns false for an expression whose value may differ when it is evaluated again. */
+  def isDeterministic(expression: Expression): Boolean =
+    expression.deterministic && !expression.containsPattern(TreePattern.CURRENT_LIKE)
 
   /** Refuses a policy that uses time if the rows have no clock. */
   def clock(

@@ -151,11 +151,20 @@ private[spark] object LookupArguments {
         "a stream looks up the windows of a table, whose rows would be read in each micro-batch",
         "Read the rows of the windows as a stream")
     }
-    if (other.exists(_.isInstanceOf[WithHistory])) {
+    if (startsWithTable(other)) {
       throw refused(
         "the stream that looks up starts with a table, which only the windows can",
         "Give lookup the stream without with_history")
     }
+  }
+
+  /** Returns true for rows of which some are those of a table, and not the output of an operator
+    * that starts with a table.
+    */
+  private def startsWithTable(rows: LogicalPlan): Boolean = rows match {
+    case _: WithHistory => true
+    case _: GroupedOperator => false
+    case other => other.children.exists(startsWithTable)
   }
 
   /** The values that fill the columns which the group key refers to. */

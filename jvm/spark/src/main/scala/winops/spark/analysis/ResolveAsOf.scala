@@ -77,9 +77,10 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
             times.left,
             times.right,
             join.joinType == Inner,
-            (join.asOfCondition +: on.ofLeft).reduce(And),
+            join.asOfCondition,
             tolerance,
             isNearest = false,
+            leftCondition = on.ofLeft.reduceOption(And),
             rightConditions = on.ofRight))
       case _ =>
         refused(
@@ -155,9 +156,10 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
       .foldLeft[Either[AnalysisException, On]](Right(none)) { (known, test) =>
         known.flatMap { on =>
           test match {
-            case _ if !test.deterministic || SubqueryExpression.hasSubquery(test) =>
+            case _ if !CheckKeep.isDeterministic(test) || SubqueryExpression.hasSubquery(test) =>
               refused(
-                s"${UnqualifiedSql.of(test)} has a subquery or a function that is not deterministic",
+                s"${UnqualifiedSql.of(test)} has a subquery, or a value that may differ when it is " +
+                  "computed again",
                 "Compute it in a column of its side before the join")
             case EqualTo(one, other) if isOf(one, join.left) && isOf(other, join.right) =>
               Right(on.copy(keys = on.keys :+ (one -> other)))

@@ -8,7 +8,7 @@ import scala.util.Random
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, EqualTo, Expression, GreaterThan, IsNull, LessThan, Literal, Or, Rand}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentTimestamp, EqualTo, Expression, GreaterThan, IsNull, LessThan, Literal, Or, Rand}
 import org.apache.spark.sql.catalyst.plans.{AsOfJoinDirection, Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
@@ -216,7 +216,13 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     startFails(ofSpark(trades, asks)(LessThan(_, _)), "no equality")
     startFails(
       ofSpark(trades, asks, also = column => Some(LessThan(column("n"), Rand(Literal(1L)))))(),
-      "not deterministic")
+      "may differ")
+    startFails(
+      ofSpark(
+        trades,
+        asks,
+        also = column => Some(LessThan(column("ts"), CurrentTimestamp())))(),
+      "may differ")
     def callFails(condition: String, part: String)(df: => DataFrame): Unit = {
       val error = intercept[Exception](df)
       assert(error.asInstanceOf[SparkThrowable].getCondition == condition, error)
@@ -436,6 +442,87 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       leftBy = Seq("key"),
       rightBy = Seq("other"))
     assert(wide.schema.map(_.dataType.sql) == Seq("TIMESTAMP", "BIGINT", "TIMESTAMP", "INT"))
+  }
+
+  test("rows that wait for later ones are not joined at the end of the input") {
+    val (trades, asks) = (timedTrades(memoryStream[Trade]), timedAsks(memoryStream[Ask]))
+    Seq("forward", "nearest").foreach { direction =>
+      def joined(atEnd: String) = winops.asofJoin(
+        asks,
+        trades,
+        leftOn = "placed",
+        rightOn = "ts",
+        direction = direction,
+        tolerance = Interval.ofText("1 hour"),
+        atEnd = atEnd)
+      assert(joined("wait").isStreaming)
+      val error = intercept[AnalysisException](joined("flush"))
+      assert(error.getCondition == "WINOPS_ARGUMENT.VALUE", error)
+      assert(error.getMessage.contains(s"'wait' with the direction $direction"), error)
+    }
+  }
+
+  test("a left row that may still match a later row is not late") {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val joined = winops.asofJoin(
+      timedAsks(ofAsks, "0 seconds"),
+      timedTrades(ofTrades, "0 seconds"),
+      leftOn = "placed",
+      rightOn = "ts",
+      leftBy = Seq("sym"),
+      rightBy = Seq("k"),
+      direction = "forward",
+      tolerance = Interval.ofText("3 seconds"),
+      late = "emit")
+    inTempDir { checkpoint =>
+      val written = new Written
+      val query = start(joined, checkpoint, written)
+      def add(trade: Trade, asks: Ask*): Unit = {
+        ofTrades.addData(trade)
+        ofAsks.addData(asks)
+        query.processAllAvailable()
+      }
+      try {
+        add(Trade(None, at(10), 1, None), Ask(None, at(10), -1, None))
+        // The watermark is at 10 seconds, and the rows wait until it has passed 11 and 9.
+        add(
+          Trade(Some("a"), at(11), 2, None),
+          Ask(Some("a"), at(8), 1, None),
+          Ask(Some("a"), at(6), 2, None),
+          Ask(None, at(11), -2, None))
+        add(Trade(None, at(99), 3, None), Ask(None, at(99), -3, None))
+      } finally query.stop()
+      val reasons = written.rows
+        .filter(_.getAs[Int]("id") > 0)
+        .map(row => (row.getAs[Int]("id"), intOf(row, "n"), row.getAs[String]("_change_reason")))
+      assert(reasons.sortBy(_._1) == Seq((1, Some(2), null), (2, None, "late")))
+    }
+  }
+
+  test("a join follows another one whose right side starts with a table") {
+    val (ofTrades, ofAsks, ofOthers) = (memoryStream[Trade], memoryStream[Ask], memoryStream[Trade])
+    val table = tradesOf(Seq(Trade(Some("a"), at(1), 1, None)).toDF())
+    val quotes = winops.withHistory(timedTrades(ofTrades, "0 seconds"), table)
+    val first = winops.asofJoin(
+      timedAsks(ofAsks, "0 seconds"),
+      quotes,
+      leftOn = "placed",
+      rightOn = "ts",
+      leftBy = Seq("sym"),
+      rightBy = Seq("k"))
+    val both = winops.asofJoin(
+      first,
+      timedTrades(ofOthers, "0 seconds").selectExpr("k AS k2", "ts AS ts2", "n AS n2"),
+      leftOn = "placed",
+      rightOn = "ts2",
+      leftBy = Seq("sym"),
+      rightBy = Seq("k2"))
+    ofTrades.addData(Trade(Some("end"), at(99), 99, None))
+    ofOthers.addData(Trade(Some("a"), at(3), 7, None), Trade(Some("end"), at(99), 99, None))
+    ofAsks.addData(Ask(Some("a"), at(4), 1, None), Ask(Some("end"), at(99), -1, None))
+    val written = inTempDir(runAll(both, _))
+    val found = written.rows.map(row => (row.getAs[Int]("id"), intOf(row, "n"), intOf(row, "n2")))
+    assert(found.filter(_._1 > 0) == Seq((1, Some(1), Some(7))))
   }
 
   test("idle, max_rows, at_end and late are those of keep") {

@@ -172,27 +172,41 @@ class ChangedLookupsSuite extends LookupTest {
     }
   }
 
+  /** Spark's own join on a condition over the columns of both sides, by their names. */
+  private def joinOn(condition: (String => Attribute) => Expression): Query = (trades, asks) => {
+    val (left, right) = (PlannedQuery.planOf(asks), PlannedQuery.planOf(trades))
+    def named(name: String) = (left.output ++ right.output).find(_.name == name).get
+    PlannedQuery.of(
+      spark,
+      AsOfJoin(
+        left,
+        right,
+        named("placed"),
+        named("ts"),
+        Some(condition(named)),
+        LeftOuter,
+        None,
+        true,
+        AsOfJoinDirection("backward")))
+  }
+
   test("an expression in the condition of an as-of join may not change") {
-    def join(key: Expression => Expression): Query = (trades, asks) => {
-      val (left, right) = (PlannedQuery.planOf(asks), PlannedQuery.planOf(trades))
-      def named(plan: LogicalPlan, name: String) = plan.output.find(_.name == name).get
-      val condition = EqualTo(key(named(left, "sym")), key(named(right, "k")))
-      PlannedQuery.of(
-        spark,
-        AsOfJoin(
-          left,
-          right,
-          named(left, "placed"),
-          named(right, "ts"),
-          Some(condition),
-          LeftOuter,
-          None,
-          true,
-          AsOfJoinDirection("backward")))
-    }
+    def join(key: Expression => Expression): Query =
+      joinOn(column => EqualTo(key(column("sym")), key(column("k"))))
     // The columns that are computed of both expressions have the same names.
     isRefused(join(Lower(_)), join(Upper(_)))
     restarted(join(Lower(_)), join(Lower(_)))((plan, _) => assert(plan.head == "continues"))
+  }
+
+  test("a condition over the right side of an as-of join may not change, one over the left may") {
+    def join(side: String, least: Int): Query =
+      joinOn(column =>
+        And(EqualTo(column("sym"), column("k")), GreaterThan(column(side), Literal(least))))
+    isRefused(join("n", 0), join("n", 1))
+    Seq((join("n", 1), join("n", 1)), (join("id", 0), join("id", 1))).foreach {
+      case (before, after) =>
+        restarted(before, after)((plan, _) => assert(plan.head == "continues"))
+    }
   }
 
   test("columns of one name are matched in their order") {
