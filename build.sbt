@@ -87,6 +87,7 @@ ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 //   changes   the runs of RestartRulesSuite, ChangedFunctionsSuite and CarriedRowsSuite
 //   history   the runs of HistoryPropertySuite and HistoryFailureSuite
 //   realtime  the runs of RealTimeRandomSuite
+//   queries   the folder `sql-tests/inputs` of Spark's sources, for AsOfQueriesSuite
 //   longer    "only" runs the tests with the tag Longer and no others, which otherwise are left
 //             out, unless a number of runs is given
 //   fuzz      the heap of `make fuzz`, which also uses all compilers of the JVM
@@ -95,8 +96,8 @@ val spilling = sys.props
   .get("spill")
   .map(rows => s"-Dspark.shuffle.spill.numElementsForceSpillThreshold=$rows")
 val sizesOfSuites =
-  Seq("giant", "bits", "over", "restarts", "changes", "history", "realtime").flatMap(name =>
-    sys.props.get(name).map(size => s"-D$name=$size"))
+  Seq("giant", "bits", "over", "restarts", "changes", "history", "realtime", "queries").flatMap(
+    name => sys.props.get(name).map(size => s"-D$name=$size"))
 val longerTests =
   if (sys.props.get("longer").contains("only")) Seq("-n", "winops.testing.Longer")
   else if (sizesOfSuites.isEmpty) Seq("-l", "winops.testing.Longer")

@@ -108,6 +108,7 @@ private[spark] trait AsOfPlan {
   }
 
   private def checkTimes(): Unit = {
+    Seq(leftTime, rightTime).foreach(ResolveKeep.checkedTime)
     if (leftTime.dataType != rightTime.dataType) {
       throw refused(
         s"${leftTime.name} has the type ${leftTime.dataType.sql} and ${rightTime.name} the type " +

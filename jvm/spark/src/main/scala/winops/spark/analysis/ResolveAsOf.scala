@@ -1,7 +1,7 @@
 package winops.spark.analysis
 
 import org.apache.spark.sql.AnalysisException
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, If, LessThan, LessThanOrEqual, Literal, PredicateHelper, SubqueryExpression}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, BinaryComparison, EqualTo, Expression, GreaterThan, GreaterThanOrEqual, If, LessThan, LessThanOrEqual, Literal, PredicateHelper, SubqueryExpression}
 import org.apache.spark.sql.catalyst.plans.Inner
 import org.apache.spark.sql.catalyst.plans.logical.{AsOfJoin, CTERelationDef, LogicalPlan}
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -94,29 +94,35 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
   private final case class Backward(isExact: Boolean) extends Direction
   private case object Forward extends Direction
 
+  /** The time columns, as the sides have them: with their watermarks. */
   private final case class Times(left: Attribute, right: Attribute, direction: Direction)
 
   private def timesOf(test: Expression, join: AsOfJoin): Either[AnalysisException, Times] = {
     def isOf(left: Attribute, right: Attribute) =
       join.left.outputSet.contains(left) && join.right.outputSet.contains(right)
+    def times(left: Attribute, right: Attribute, direction: Direction) = Right(
+      Times(
+        join.left.output.find(_.exprId == left.exprId).getOrElse(left),
+        join.right.output.find(_.exprId == right.exprId).getOrElse(right),
+        direction))
     test match {
       case GreaterThanOrEqual(left: Attribute, right: Attribute) if isOf(left, right) =>
-        Right(Times(left, right, Backward(isExact = true)))
+        times(left, right, Backward(isExact = true))
       case LessThanOrEqual(right: Attribute, left: Attribute) if isOf(left, right) =>
-        Right(Times(left, right, Backward(isExact = true)))
+        times(left, right, Backward(isExact = true))
       case GreaterThan(left: Attribute, right: Attribute) if isOf(left, right) =>
-        Right(Times(left, right, Backward(isExact = false)))
+        times(left, right, Backward(isExact = false))
       case LessThan(right: Attribute, left: Attribute) if isOf(left, right) =>
-        Right(Times(left, right, Backward(isExact = false)))
+        times(left, right, Backward(isExact = false))
       case LessThanOrEqual(left: Attribute, right: Attribute) if isOf(left, right) =>
-        Right(Times(left, right, Forward))
+        times(left, right, Forward)
       case GreaterThanOrEqual(right: Attribute, left: Attribute) if isOf(left, right) =>
-        Right(Times(left, right, Forward))
+        times(left, right, Forward)
       case LessThan(left: Attribute, right: Attribute) if isOf(left, right) =>
-        Right(Times(left, right, Forward))
+        times(left, right, Forward)
       case GreaterThan(right: Attribute, left: Attribute) if isOf(left, right) =>
-        Right(Times(left, right, Forward))
-      case _ if isNearest(join) =>
+        times(left, right, Forward)
+      case _ if isNearest(join, test) =>
         refused(
           "with the direction nearest, the row that matches may come later, and on a stream a " +
             "later row may always come",
@@ -129,8 +135,11 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
     }
   }
 
-  /** Returns true for the nearest row, which Spark orders by the distance of the times. */
-  private def isNearest(join: AsOfJoin): Boolean = join.orderExpression.isInstanceOf[If]
+  /** Returns true for the nearest row, which Spark orders by the distance of the times, and for
+    * which it does not ask which time is the later one.
+    */
+  private def isNearest(join: AsOfJoin, test: Expression): Boolean =
+    join.orderExpression.isInstanceOf[If] && !test.isInstanceOf[BinaryComparison]
 
   /** The parts of the condition ON, which are joined by AND.
     *

@@ -169,11 +169,12 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
           "forward",
           seconds = Some(3),
           also = column => Some(GreaterThan(column("id"), Literal(0))))(),
-        Seq(0 -> None, 1 -> Some(4), 2 -> None, 3 -> None, 4 -> None))).zipWithIndex.foreach { case ((query, expected), i) =>
-      withClue(s"case $i: ") {
-        assert(answersOf(onTables(trades, asks)(query)) == expected)
-        assert(answersOf(onStreams(new Random(i), trades, asks)(query)) == expected)
-      }
+        Seq(0 -> None, 1 -> Some(4), 2 -> None, 3 -> None, 4 -> None))).zipWithIndex.foreach {
+      case ((query, expected), i) =>
+        withClue(s"case $i: ") {
+          assert(answersOf(onTables(trades, asks)(query)) == expected)
+          assert(answersOf(onStreams(new Random(i), trades, asks)(query)) == expected)
+        }
     }
   }
 
@@ -218,10 +219,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       ofSpark(trades, asks, also = column => Some(LessThan(column("n"), Rand(Literal(1L)))))(),
       "may differ")
     startFails(
-      ofSpark(
-        trades,
-        asks,
-        also = column => Some(LessThan(column("ts"), CurrentTimestamp())))(),
+      ofSpark(trades, asks, also = column => Some(LessThan(column("ts"), CurrentTimestamp())))(),
       "may differ")
     def callFails(condition: String, part: String)(df: => DataFrame): Unit = {
       val error = intercept[Exception](df)
@@ -500,7 +498,8 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
   }
 
   test("a join follows another one whose right side starts with a table") {
-    val (ofTrades, ofAsks, ofOthers) = (memoryStream[Trade], memoryStream[Ask], memoryStream[Trade])
+    val (ofTrades, ofAsks, ofOthers) =
+      (memoryStream[Trade], memoryStream[Ask], memoryStream[Trade])
     val table = tradesOf(Seq(Trade(Some("a"), at(1), 1, None)).toDF())
     val quotes = winops.withHistory(timedTrades(ofTrades, "0 seconds"), table)
     val first = winops.asofJoin(
