@@ -3,9 +3,9 @@ package winops.spark.restart
 import java.sql.Timestamp
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.catalyst.expressions.{EqualTo, Expression, Lower, Upper}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, EqualTo, Expression, GreaterThan, Literal, Lower, Upper}
 import org.apache.spark.sql.catalyst.plans.{AsOfJoinDirection, LeftOuter}
-import org.apache.spark.sql.catalyst.plans.logical.{AsOfJoin, LogicalPlan}
+import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
 import org.apache.spark.sql.winops.testing.PlannedQuery
 
 import winops.Interval
