@@ -527,7 +527,8 @@ class Kept:
             )
         if windows:
             return arguments.columns_of_windows("lookup", columns, windows)
-        if columns == {} and contents is not None:
+        # A comparison with a Column is a Column, which has no truth value.
+        if contents is not None and isinstance(columns, Mapping) and not columns:
             return {}, None
         return arguments.named_columns("lookup", columns), None
 

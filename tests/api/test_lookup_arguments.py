@@ -94,6 +94,22 @@ def test_wrong_arguments_of_a_lookup_fail_at_the_call(
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize("contents", [None, "rows"])
+def test_columns_of_a_lookup_have_names(
+    trades: DataFrame, orders: DataFrame, contents: str | None
+) -> None:
+    given: list[tuple[Any, str]] = [
+        (F.avg("price"), "Column"),
+        ([F.avg("price")], "list with Column"),
+        ("price", "str"),
+    ]
+    for columns, said in given:
+        with pytest.raises(PySparkTypeError) as caught:
+            kept(trades).lookup(orders, columns, contents=contents)
+        assert caught.value.getCondition() == "WINOPS_ARGUMENT"
+        assert f"lookup takes a dict of names and columns, not {said}." in str(caught.value)
+
+
 def test_rows_that_look_up_are_a_dataframe(trades: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="lookup takes a DataFrame, not Kept"):
         kept(trades).lookup(kept(trades), mean())  # type: ignore[arg-type]
