@@ -10,7 +10,7 @@ import org.apache.spark.sql.types.{DataType, LongType, Metadata}
 import winops.spark.expressions.{LosslessCast, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.Watermarks
-import winops.spark.plan.{FramedFunction, GroupedOperator, Output}
+import winops.spark.plan.{FramedFunction, GroupedOperator, Keep, Output}
 import winops.spark.source.StoredColumns
 
 /** An as-of join that is made a lookup. A row of the left side without a time matches nothing. */
@@ -68,7 +68,7 @@ private[spark] trait AsOfPlan {
       looksAhead: Boolean = false): Answered = {
     checkTimes()
     val ofLeft = new NamedRows(left, keys.map(_._1) :+ leftAt)
-    val ofRight = new NamedRows(right, keys.map(rightKey) :+ rightAt)
+    val ofRight = new NamedRows(right, keys.map(rightKey) :+ rightAt, Some(Keep.Lookup))
     // A row without a key or a time matches nothing. On a stream, its time moves the watermark
     // all the same: the optimizer would move the filter below withWatermark, but for this node.
     val rows = if (right.isStreaming) StoredColumns(ofRight.plan) else ofRight.plan
@@ -77,7 +77,7 @@ private[spark] trait AsOfPlan {
       Seq(Literal(key.name), Literal(own.name))
     }
     val table = FunctionTableSubqueryArgumentExpression(
-      Filter(known, rows),
+      withoutName(Keep.Lookup, Filter(known, rows)),
       partitionByExpressions = ofRight.columns.init)
     val named = Seq[(String, Expression)](
       "policy" -> Literal(policy),
@@ -87,7 +87,7 @@ private[spark] trait AsOfPlan {
       "lookup_time" -> Literal(ofLeft.columns.last.name),
       "lookup_before" -> Literal(isBefore),
       "lookup_how" -> Literal(if (isInner) "inner" else "left"),
-      "lookup_contents" -> Literal(Match)) ++
+      "lookup_contents" -> Literal(freeName(Match, ofLeft.plan.output))) ++
       Option.when(on.nonEmpty)("lookup_on" -> CreateNamedStruct(on)) ++
       Option.when(isInner && !options.emitsLate)("on_null_time" -> Literal("drop")) ++
       options.ofKeep
@@ -194,6 +194,25 @@ private[spark] object AsOfPlan {
   val Match = "_match"
   private val Made = "_as_of_"
 
+  /** A name that no column has: the name itself, or with underscores before it. It depends on the
+    * columns only, so that a restart finds the same name.
+    */
+  private def freeName(name: String, columns: Seq[Attribute]): String =
+    Iterator.iterate(name)("_" + _).dropWhile(free => columns.exists(isNamed(_, free))).next()
+
+  /** The rows, in which a column of a name has another one. */
+  private def withoutName(name: String, rows: LogicalPlan): LogicalPlan =
+    if (!rows.output.exists(isNamed(_, name))) rows
+    else {
+      val free = freeName(name, rows.output)
+      Project(
+        rows.output.map(column => if (isNamed(column, name)) Alias(column, free)() else column),
+        rows)
+    }
+
+  private def isNamed(column: Attribute, name: String): Boolean =
+    column.name.equalsIgnoreCase(name)
+
   /** Rows of the left side that have looked up.
     *
     * @param own
@@ -252,13 +271,19 @@ private[spark] object AsOfPlan {
     *
     * @param expressions
     *   the expressions over `rows`, the last of which is a time
+    * @param reserved
+    *   a name that none of their columns has
     */
-  final class NamedRows(rows: LogicalPlan, expressions: Seq[Expression]) {
+  final class NamedRows(
+      rows: LogicalPlan,
+      expressions: Seq[Expression],
+      reserved: Option[String] = None) {
     private val named: Seq[NamedExpression] = expressions.zipWithIndex.map {
       case (column: Attribute, i) if isUnique(column, expressions.take(i)) =>
         rows.output.find(_.exprId == column.exprId).getOrElse(column)
       case (other, i) =>
-        Alias(other, s"$Made$i")(explicitMetadata = metadata.filter(_ => i == last))
+        Alias(other, freeName(s"$Made$i", rows.output))(
+          explicitMetadata = metadata.filter(_ => i == last))
     }
 
     /** The columns of the expressions. */
@@ -277,7 +302,7 @@ private[spark] object AsOfPlan {
       expressions.last.collectFirst { case column: Attribute => column.metadata }
 
     private def isUnique(column: Attribute, before: Seq[Expression]): Boolean =
-      !before.exists(_.semanticEquals(column)) &&
+      !before.exists(_.semanticEquals(column)) && !reserved.exists(isNamed(column, _)) &&
         rows.output.count(own => SQLConf.get.resolver(own.name, column.name)) == 1
   }
 }

@@ -86,7 +86,6 @@ private[spark] object LookupArguments {
       } :+ Alias(own, Keep.Lookup)(),
       other)
     val rows = Union(Seq(windows, asking))
-    CheckKeep.names(spec, rows.output.takeRight(1), table.output)
     // A row of a stream may have waited since an earlier start of the query.
     val shown = (if (passed.isStreaming) other else passed).output.map { column =>
       val renewed =
@@ -126,6 +125,12 @@ private[spark] object LookupArguments {
   }
 
   private def check(spec: KeepSpec, table: LogicalPlan, other: LogicalPlan): Unit = {
+    NamedColumns.all(Keep.Lookup, table.output).foreach { column =>
+      throw refused(
+        s"the rows of the windows have a column ${column.name}, and rows that wait to look up " +
+          "are stored in a column of this name",
+        "Rename or drop it before keep, for example with withColumnRenamed")
+    }
     if (spec.emitsContents && spec.policy.windowNames.nonEmpty) {
       throw WinopsErrors.argument("UNKNOWN", Contents, "it with one window only")
     }

@@ -10,10 +10,14 @@ private[spark] object NamedColumns {
 
   /** The column of this name; None if there is none, or several ones. */
   def find(name: String, columns: Seq[Attribute]): Option[Attribute] =
-    columns.filter(column => SQLConf.get.resolver(column.name, name)) match {
+    all(name, columns) match {
       case Seq(column) => Some(column)
       case _ => None
     }
+
+  /** The columns of this name. */
+  def all(name: String, columns: Seq[Attribute]): Seq[Attribute] =
+    columns.filter(column => SQLConf.get.resolver(column.name, name))
 
   /** The column of this name.
     *

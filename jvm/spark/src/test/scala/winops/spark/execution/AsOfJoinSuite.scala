@@ -522,6 +522,66 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     val written = inTempDir(runAll(both, _))
     val found = written.rows.map(row => (row.getAs[Int]("id"), intOf(row, "n"), intOf(row, "n2")))
     assert(found.filter(_._1 > 0) == Seq((1, Some(1), Some(7))))
+
+  test("columns of both sides may have the names of those that a join makes") {
+    def named(rows: DataFrame, isNamed: Boolean, value: String): DataFrame =
+      if (isNamed) rows.selectExpr("*" +: MadeNames.map(name => s"$value AS $name"): _*) else rows
+    def joined(direction: String, ofLeft: Boolean, ofRight: Boolean)(
+        trades: DataFrame,
+        asks: DataFrame): DataFrame = winops.asofJoin(
+      // The keys are compared in a computed column.
+      named(asks.selectExpr("*", "CAST(ascii(sym) AS BIGINT) AS wide"), ofLeft, "id"),
+      named(trades.selectExpr("*", "ascii(k) AS narrow"), ofRight, "n * 10"),
+      leftOn = "placed",
+      rightOn = "ts",
+      leftBy = Seq("wide"),
+      rightBy = Seq("narrow"),
+      direction = direction,
+      tolerance = Interval.ofText("3 seconds"))
+    def check(rows: Seq[Row], direction: String, ofLeft: Boolean, ofRight: Boolean): Unit = {
+      val call = Call(direction, millis = Some(3000))
+      val expected = asks.map(ask => ask.id -> matchOf(call, trades, ask).map(_.n))
+      assert(answersOf(rows) == expected, direction)
+      val (left, right) = if (ofLeft && ofRight) ("_x", "_y") else ("", "")
+      for (row <- rows if row.getAs[Int]("id") >= 0; name <- MadeNames) {
+        if (ofLeft) assert(row.getAs[Int](s"$name$left") == row.getAs[Int]("id"))
+        if (ofRight) {
+          assert(intOf(row, s"$name$right") == intOf(row, "n").map(_ * 10), s"$direction $name")
+        }
+      }
+    }
+    Directions.foreach { direction =>
+      Seq((true, false), (false, true), (true, true)).foreach { case (ofLeft, ofRight) =>
+        check(
+          onTables(trades, asks)(joined(direction, ofLeft, ofRight)),
+          direction,
+          ofLeft,
+          ofRight)
+      }
+      check(
+        onStreams(new Random(8), trades, asks)(joined(direction, ofLeft = true, ofRight = true)),
+        direction,
+        ofLeft = true,
+        ofRight = true)
+    }
+    // The keys and the times themselves.
+    val keyed = winops.asofJoin(
+      asksOf(asks.toDF()).selectExpr("id", "sym AS _lookup", "placed AS _match"),
+      tradesOf(trades.toDF()).selectExpr("n", "k AS _lookup", "ts AS _match"),
+      on = "_match",
+      by = Seq("_lookup"),
+      direction = "nearest")
+    assert(keyed.columns.toSeq == Seq("id", "_lookup", "_match", "n"))
+    val expected = asks.map(ask => ask.id -> matchOf(Call("nearest"), trades, ask).map(_.n))
+    assert(answersOf(keyed.collect().toSeq) == expected)
+    val timed = winops.asofJoin(
+      asksOf(asks.toDF()).selectExpr("id", "sym", "placed AS _as_of_0"),
+      tradesOf(trades.toDF()).selectExpr("n", "k AS sym", "ts AS _lookup"),
+      leftOn = "_as_of_0",
+      rightOn = "_lookup",
+      by = Seq("sym"))
+    val newest = asks.map(ask => ask.id -> matchOf(Call("backward"), trades, ask).map(_.n))
+    assert(answersOf(timed.collect().toSeq) == newest)
   }
 
   test("idle, max_rows, at_end and late are those of keep") {
@@ -650,6 +710,10 @@ private object AsOfJoinSuite {
   private val Runs = 8
 
   val Directions: Seq[String] = Seq("backward", "forward", "nearest")
+
+  /** The names of columns that a join adds to those of its sides. */
+  val MadeNames: Seq[String] =
+    Seq("_match", "_lookup", "_as_of_0", "_as_of_1", "_near", "_before", "_later", "_behind")
 
   final case class Call(
       direction: String,

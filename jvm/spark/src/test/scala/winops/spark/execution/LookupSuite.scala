@@ -584,6 +584,9 @@ class LookupSuite extends LookupTest with RandomProperties {
     refused("WINOPS_LOOKUP", "not every value") {
       lookup(rows.selectExpr("n AS k", "ts", "n"), asking, two, Aggregates)
     }
+    refused("WINOPS_LOOKUP", "the rows of the windows have a column _LOOKUP") {
+      lookup(rows.withColumn("_LOOKUP", $"n"), asking, two, Aggregates)
+    }
     refused("WINOPS_COLUMN_CONFLICT", "note") {
       table("aggregates => TABLE(SELECT count(*) AS note FROM input_of_keep)")
     }
