@@ -109,6 +109,7 @@ def asof_join(
         `direction` than ``backward`` without a `tolerance`, the times have different types, or
         no type has the values of both columns of a key;
         ``WINOPS_UNKNOWN_COLUMN``: a side lacks a column;
+        ``WINOPS_COLUMN_CONFLICT``: two columns of the result would have one name;
         ``WINOPS_TIME_TYPE``: a time column is not a timestamp; ``WINOPS_WATERMARK_REQUIRED``: the
         time column of a stream has no watermark.
     SparkRuntimeException

@@ -346,3 +346,19 @@ def test_columns_of_a_join(trades: DataFrame, orders: DataFrame) -> None:
         "symbol_before",
         "price_before",
     ]
+
+
+def test_suffixes_that_give_two_columns_one_name_are_refused(trades: DataFrame) -> None:
+    joins: list[tuple[DataFrame, Any, str]] = [
+        (trades, ("", ""), "a column seq of the left side"),
+        (
+            trades.withColumn("price_y", F.lit(1)),
+            ("_x", "_y"),
+            "a column price_y of the left side",
+        ),
+    ]
+    for left, suffixes, said in joins:
+        with pytest.raises(AnalysisException, match="Give other suffixes") as caught:
+            assert asof_join(left, trades, on="ts", by="symbol", suffixes=suffixes).schema
+        assert caught.value.getCondition() == "WINOPS_COLUMN_CONFLICT"
+        assert said in str(caught.value)

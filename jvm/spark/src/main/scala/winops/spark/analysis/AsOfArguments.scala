@@ -211,16 +211,38 @@ private[spark] object AsOfArguments {
         case (column, own) if !shared.exists(_.exprId == own.exprId) => column
       }
       val isSame = SQLConf.get.resolver
-      def named(columns: Seq[Attribute], others: Seq[Attribute], suffix: String) =
+      def named(side: String, columns: Seq[Attribute], others: Seq[Attribute], suffix: String) =
         columns.map { column =>
           val isTwice = others.exists(other => isSame(other.name, column.name))
-          Alias(column, if (isTwice) s"${column.name}$suffix" else column.name)()
+          val name = if (isTwice) s"${column.name}$suffix" else column.name
+          Shown(side, column, Alias(column, name)())
         }
       val (one, other) = suffixes
       val reason = all.drop(right.output.size)
-      val ofBoth = named(ofLeft, ofRight, one) ++ named(ofRight, ofLeft, other)
-      CheckKeep.names(reason, ofBoth.map(_.toAttribute))
-      Project(ofBoth ++ reason, joined)
+      val ofBoth = named("left", ofLeft, ofRight, one) ++ named("right", ofRight, ofLeft, other)
+      checkNames(ofBoth)
+      val columns = ofBoth.map(_.shown)
+      CheckKeep.names(reason, columns.map(_.toAttribute))
+      Project(columns ++ reason, joined)
+    }
+
+    /** Refuses suffixes that give two columns the same name. Columns of one side that have one
+      * name already may keep it.
+      */
+    private def checkNames(columns: Seq[Shown]): Unit = {
+      val isSame = SQLConf.get.resolver
+      for {
+        (column, i) <- columns.zipWithIndex
+        other <- columns.drop(i + 1)
+        if isSame(column.shown.name, other.shown.name)
+        if column.side != other.side || !isSame(column.own.name, other.own.name)
+      } throw WinopsErrors.analysis(
+        "WINOPS_COLUMN_CONFLICT",
+        "column" -> s"${column.own.name} of the ${column.side} side",
+        "expected" -> ("In the output of asof_join, this column and the column " +
+          s"${other.own.name} of the ${other.side} side have the name ${other.shown.name}. Give " +
+          "other suffixes, such as suffixes=('_left', '_right'), in SQL suffixes => " +
+          "ARRAY('_left', '_right'), or rename one of the columns before"))
     }
 
     private def suffixes: (String, String) =
@@ -285,6 +307,15 @@ private[spark] object AsOfArguments {
     private def micros(interval: CalendarInterval): Option[Long] =
       Option.when(interval.months == 0)(interval.days * MicrosPerDay + interval.microseconds)
   }
+
+  /** A column of the output.
+    *
+    * @param side
+    *   the side that has the column
+    * @param own
+    *   the column of this side
+    */
+  private final case class Shown(side: String, own: Attribute, shown: Alias)
 
   private val MicrosPerDay = 24L * 60 * 60 * 1000 * 1000
 

@@ -202,6 +202,46 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     assert(found == Seq(1 -> None, 2 -> None, 4 -> Some(1), 5 -> None))
   }
 
+  test("suffixes that give two columns one name are refused") {
+    val rows = tradesOf(trades.toDF())
+    def join(left: Seq[String], right: Seq[String], suffixes: (String, String)): DataFrame =
+      winops.asofJoin(
+        rows.selectExpr("ts" +: left: _*),
+        rows.selectExpr("ts" +: right: _*),
+        on = "ts",
+        suffixes = suffixes)
+    def fails(df: => DataFrame, column: String, other: String): Unit = {
+      val error = intercept[AnalysisException](df)
+      assert(error.getCondition == "WINOPS_COLUMN_CONFLICT", error)
+      Seq(s"a column $column", other, "suffixes").foreach { part =>
+        assert(error.getMessage.contains(part), error.getMessage)
+      }
+    }
+    val (x, y) = ("x", "n AS x_y")
+    fails(
+      join(Seq(x, y), Seq(x), "_x" -> "_y"),
+      "x_y of the left side",
+      "x of the right side have the name x_y")
+    fails(
+      join(Seq(x), Seq(x, "n AS X_X"), "_x" -> "_y"),
+      "x of the left side",
+      "X_X of the right side have the name X_X")
+    fails(
+      join(Seq(x, "n AS x_x"), Seq(x), "_x" -> "_y"),
+      "x of the left side",
+      "x_x of the left side have the name x_x")
+    fails(
+      join(Seq(x), Seq(x), "" -> ""),
+      "x of the left side",
+      "x of the right side have the name x")
+    assert(
+      join(Seq(x, y), Seq(x), "_1" -> "_2").columns.toSeq == Seq("ts", "x_1", "x_y", "x_2"))
+    // Columns of one side may have one name, as in other queries.
+    assert(
+      join(Seq(x, "n AS x"), Seq(x), "_1" -> "_2").columns.toSeq ==
+        Seq("ts", "x_1", "x_1", "x_2"))
+  }
+
   test("joins that a stream cannot have are refused") {
     val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
     val (trades, asks) = (timedTrades(ofTrades), timedAsks(ofAsks))
