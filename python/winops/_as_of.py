@@ -107,7 +107,7 @@ def asof_join(
     AnalysisException
         ``WINOPS_ASOF_JOIN``: one side is a stream and the other one a table, a stream has another
         `direction` than ``backward`` without a `tolerance`, the times have different types, or
-        no type has the values of both columns of a key;
+        no type has the values of both columns of a key, or their collations differ;
         ``WINOPS_UNKNOWN_COLUMN``: a side lacks a column;
         ``WINOPS_COLUMN_CONFLICT``: two columns of the result would have one name;
         ``WINOPS_TIME_TYPE``: a time column is not a timestamp; ``WINOPS_WATERMARK_REQUIRED``: the

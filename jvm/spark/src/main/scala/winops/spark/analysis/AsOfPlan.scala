@@ -11,6 +11,7 @@ import winops.spark.expressions.{LosslessCast, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.Watermarks
 import winops.spark.plan.{FramedFunction, GroupedOperator, Keep, Output}
+import winops.spark.row.KeyTypes
 import winops.spark.source.StoredColumns
 
 /** An as-of join that is made a lookup. A row of the left side without a time matches nothing. */
@@ -129,6 +130,17 @@ private[spark] trait AsOfPlan {
     */
   private def rightKey(pair: (Expression, Expression)): Expression = {
     val (own, other) = pair
+    def typeOf(key: Expression) = s"${UnqualifiedSql.of(key)} has the type ${key.dataType.sql}"
+    Seq(own, other).filterNot(key => KeyTypes.accept(key.dataType)).foreach { key =>
+      throw refused(
+        s"${typeOf(key)}, whose values cannot be compared",
+        s"Join by a column of another type, such as ${KeyTypes.ComparableForms}")
+    }
+    if (!LosslessCast.hasSameCollations(own.dataType, other.dataType)) {
+      throw refused(
+        s"${typeOf(own)} and ${typeOf(other)}, of another collation",
+        LookupArguments.SameCollation)
+    }
     def isCommon(to: DataType) =
       LosslessCast.isPossible(own.dataType, to) && LosslessCast.isPossible(other.dataType, to)
     // The lookup casts the left one to the type of the right one.
@@ -139,9 +151,7 @@ private[spark] trait AsOfPlan {
         own.dataType +: TypeCoercion.findWiderTypeForTwo(own.dataType, other.dataType).toSeq
       wider.find(isCommon).map(Cast(other, _, zone)).getOrElse {
         throw refused(
-          s"${UnqualifiedSql.of(own)} has the type ${own.dataType.sql}, " +
-            s"${UnqualifiedSql.of(other)} has the type ${other.dataType.sql}, and no type has " +
-            "all values of both",
+          s"${typeOf(own)}, ${typeOf(other)}, and no type has all values of both",
           "Cast one of them to the type of the other one")
       }
     }

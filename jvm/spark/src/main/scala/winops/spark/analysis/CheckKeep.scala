@@ -151,16 +151,33 @@ private[spark] object CheckKeep extends Logging {
   /** Warns, once each, of a window in one task and of groups that are never removed. */
   def costs(spec: KeepSpec, table: LogicalPlan): Unit = {
     if (spec.runsInOneTask && warnedOfOneTask.compareAndSet(false, true)) {
-      logWarning(if (spec.isCrossGroup) {
-        s"[${spec.policy.text}] has groups that depend on each other, so it runs in one task."
-      } else {
-        "keep without PER, PARTITION BY or per= has one window for all rows and runs in one task."
-      })
+      logWarning(costOfOneTask(spec))
     }
+    // The windows of a join that looks ahead have no idle time, and their groups become empty.
     if (spec.group.nonEmpty && table.isStreaming && spec.idleMillis.isEmpty &&
-      warnedOfGrowth.compareAndSet(false, true)) {
-      logWarning(
-        s"[${spec.policy.text}] keeps every group forever; idle= removes groups without rows.")
+      !spec.lookup.exists(_.looksAhead) && warnedOfGrowth.compareAndSet(false, true)) {
+      logWarning(costOfGroups(spec))
     }
   }
+
+  /** The warning of a window in one task. */
+  def costOfOneTask(spec: KeepSpec): String =
+    if (spec.isCrossGroup) {
+      s"[${spec.policy.text}] has groups that depend on each other, so it runs in one task."
+    } else if (isOfJoin(spec)) {
+      "asof_join without by= compares all rows of both sides and runs in one task."
+    } else {
+      "keep without PER, PARTITION BY or per= has one window for all rows and runs in one task."
+    }
+
+  /** The warning of groups that are never removed. */
+  def costOfGroups(spec: KeepSpec): String =
+    if (isOfJoin(spec)) {
+      "asof_join keeps the newest row of each key of the right side forever; idle= removes that " +
+        "of a silent key."
+    } else {
+      s"[${spec.policy.text}] keeps every group forever; idle= removes groups without rows."
+    }
+
+  private def isOfJoin(spec: KeepSpec): Boolean = spec.lookup.exists(_.ofJoin)
 }

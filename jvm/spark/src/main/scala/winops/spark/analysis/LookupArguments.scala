@@ -28,6 +28,10 @@ private[spark] object LookupArguments {
 
   private val Names = Seq(Other, On, Time, Before, How, Contents)
 
+  /** What to write if two columns that are compared have different collations. */
+  val SameCollation: String =
+    "Give one of the two columns the collation of the other one, with COLLATE"
+
   /** The options of a call; None if the call has another output. */
   def optionsOf(arguments: Arguments): Option[LookupOptions] =
     if (arguments.output.contains(Output.Lookup)) {
@@ -66,13 +70,8 @@ private[spark] object LookupArguments {
     check(spec, table, passed)
     // Their order has no effect. That of the union is the order of the rows of the windows alone.
     val other = UnorderedRows(StoredColumns(passed))
-    val filled =
-      keysOf(arguments.pairs(On), group, table, other) ++ timeOf(
-        spec,
-        options,
-        table,
-        other,
-        time)
+    val filled = keysOf(arguments.pairs(On), group, table, other, time) ++
+      timeOf(spec, options, table, other, time)
     // Rows of the windows have one more column, however many the others have.
     val own = CreateNamedStruct(other.output.flatMap { column =>
       Seq(Literal(column.name), column.withMetadata(Metadata.empty))
@@ -172,16 +171,38 @@ private[spark] object LookupArguments {
     case other => other.children.exists(startsWithTable)
   }
 
-  /** The values that fill the columns which the group key refers to. */
+  /** The values that fill the columns which the group key refers to, but for the time column,
+    * which [[timeOf]] fills.
+    */
   private def keysOf(
       pairs: Seq[(String, String)],
       group: Seq[Expression],
       table: LogicalPlan,
-      other: LogicalPlan): Map[ExprId, Expression] = {
+      other: LogicalPlan,
+      time: Option[Attribute]): Map[ExprId, Expression] = {
     val isSame = SQLConf.get.resolver
     val read = AttributeSet(group)
-    val columns = table.output.filter(read.contains)
+    val (ofTime, columns) = table.output
+      .filter(read.contains)
+      .partition(column => time.exists(_.exprId == column.exprId))
     pairs.foreach { case (name, _) =>
+      if (ofTime.exists(column => isSame(column.name, name))) {
+        throw WinopsErrors.argument(
+          "VALUE",
+          On,
+          s"it without $name, the time column of the windows, which $Time (time= in Python) " +
+            "fills")
+      }
+      if (columns.isEmpty) {
+        val reason =
+          if (group.isEmpty) "the windows have no group key"
+          else "the group key refers to no column but the time"
+        throw WinopsErrors.argument(
+          "UNKNOWN",
+          On,
+          "it with a group key over other columns than the time, or omit it (on= in Python): " +
+            reason)
+      }
       if (!columns.exists(column => isSame(column.name, name))) {
         throw WinopsErrors.argument(
           "VALUE",
@@ -190,12 +211,21 @@ private[spark] object LookupArguments {
       }
     }
     columns.map { column =>
-      val name = pairs.collectFirst { case (key, name) if isSame(key, column.name) => name }
-      val own = NamedColumns.find(name.getOrElse(column.name), other.output).getOrElse {
+      val name = pairs
+        .collectFirst { case (key, name) if isSame(key, column.name) => name }
+        .getOrElse(column.name)
+      val own = NamedColumns.find(name, other.output).getOrElse {
         throw refused(
-          s"the rows that look up have no column ${name.getOrElse(column.name)} for the column " +
-            s"${column.name} of the group key",
-          s"Name their column, as in lookup_on => named_struct('${column.name}', 'column')")
+          s"the rows that look up have ${WinopsErrors.found("column", name, other.output)} for " +
+            s"the column ${column.name} of the group key",
+          advice("column", name, other, s"$On => named_struct('${column.name}', 'column')"))
+      }
+      if (!LosslessCast.hasSameCollations(own.dataType, column.dataType)) {
+        throw refused(
+          s"the column ${own.name} has the type ${own.dataType.sql}, and the column " +
+            s"${column.name} of the group key has the type ${column.dataType.sql}, of another " +
+            "collation",
+          SameCollation)
       }
       if (!LosslessCast.isPossible(own.dataType, column.dataType)) {
         throw refused(
@@ -209,6 +239,11 @@ private[spark] object LookupArguments {
       column.exprId -> value
     }.toMap
   }
+
+  /** What to write if the rows that look up do not have exactly one column of a name. */
+  private def advice(kind: String, name: String, other: LogicalPlan, example: String): String =
+    if (NamedColumns.all(name, other.output).isEmpty) s"Name their $kind, as in $example"
+    else s"Rename all of them but one, or name another $kind, as in $example"
 
   /** The value that fills the time column of the windows. */
   private def timeOf(
@@ -224,8 +259,8 @@ private[spark] object LookupArguments {
       val name = options.time.getOrElse(column.name)
       val own = NamedColumns.find(name, other.output).getOrElse {
         throw refused(
-          s"the rows that look up have no time column $name",
-          "Name their time column, as in lookup_time => 'column'")
+          s"the rows that look up have ${WinopsErrors.found("time column", name, other.output)}",
+          advice("time column", name, other, s"$Time => 'column'"))
       }
       if (own.dataType != column.dataType) {
         throw refused(

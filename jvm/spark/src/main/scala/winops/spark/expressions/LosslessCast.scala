@@ -29,6 +29,21 @@ private[spark] object LosslessCast {
     case _ => true
   }
 
+  /** Returns true unless strings at the same place in the two types have different collations, so
+    * that a cast changes which values are equal.
+    */
+  def hasSameCollations(from: DataType, to: DataType): Boolean = (from, to) match {
+    case (own: StringType, other: StringType) => own.collationId == other.collationId
+    case (StructType(own), StructType(others)) =>
+      own.zip(others).forall { case (one, other) =>
+        hasSameCollations(one.dataType, other.dataType)
+      }
+    case (ArrayType(own, _), ArrayType(other, _)) => hasSameCollations(own, other)
+    case (MapType(key, value, _), MapType(otherKey, otherValue, _)) =>
+      hasSameCollations(key, otherKey) && hasSameCollations(value, otherValue)
+    case _ => true
+  }
+
   private def keepsValues(from: DataType, to: DataType): Boolean = (from, to) match {
     case (StructType(own), StructType(others)) =>
       own.length == others.length && own.zip(others).forall { case (one, other) =>

@@ -50,16 +50,21 @@ object WinopsErrors {
     * @param argument
     *   the argument that names the column
     */
-  def unknownColumn(
-      argument: String,
-      name: String,
-      columns: Seq[Attribute]): AnalysisException = {
-    val found = columns.count(column => SQLConf.get.resolver(column.name, name))
+  def unknownColumn(argument: String, name: String, columns: Seq[Attribute]): AnalysisException =
     analysis(
       "WINOPS_UNKNOWN_COLUMN",
       "argument" -> argument,
-      "found" -> (if (found > 1) s"$found columns $name" else s"no column $name"),
+      "found" -> found("column", name, columns),
       "columns" -> columns.map(_.name).mkString(", "))
+
+  /** The number of columns of a name, in words such as `no column k`.
+    *
+    * @param kind
+    *   the word for such a column
+    */
+  def found(kind: String, name: String, columns: Seq[Attribute]): String = {
+    val count = columns.count(column => SQLConf.get.resolver(column.name, name))
+    if (count > 1) s"$count ${kind}s $name" else s"no $kind $name"
   }
 
   private def conditionName(error: PolicyError): String =

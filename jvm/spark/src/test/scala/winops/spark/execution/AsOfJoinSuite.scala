@@ -18,8 +18,9 @@ import org.apache.spark.sql.types.DayTimeIntervalType
 import org.apache.spark.sql.winops.testing.PlannedQuery
 
 import winops.Interval
-import winops.spark.analysis.AsOfSettings
+import winops.spark.analysis.{AsOfSettings, CheckKeep}
 import winops.spark.over.OverSettings
+import winops.spark.plan.{Keep, KeepSpec}
 import winops.spark.testing.{Ask, LookupTest, RandomProperties, Trade}
 import winops.testing.Longer
 
@@ -562,6 +563,47 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     val written = inTempDir(runAll(both, _))
     val found = written.rows.map(row => (row.getAs[Int]("id"), intOf(row, "n"), intOf(row, "n2")))
     assert(found.filter(_._1 > 0) == Seq((1, Some(1), Some(7))))
+  }
+
+  test("keys are compared in one collation") {
+    def joined(left: String, right: String): DataFrame = winops.asofJoin(
+      asksOf(asks.toDF()).selectExpr("placed", "id", s"$left AS key"),
+      tradesOf(trades.toDF()).selectExpr("ts", "n", s"$right AS key"),
+      leftOn = "placed",
+      rightOn = "ts",
+      by = Seq("key"))
+    val (upper, lower) = ("upper(sym)", "lower(k)")
+    val expected = asks.map(ask => ask.id -> matchOf(Call("backward"), trades, ask).map(_.n))
+    val found = joined(s"$upper COLLATE UTF8_LCASE", s"$lower COLLATE UTF8_LCASE")
+    assert(answersOf(found.collect().toSeq) == expected)
+    Seq(
+      (s"$upper COLLATE UTF8_LCASE", lower),
+      (upper, s"$lower COLLATE UTF8_LCASE"),
+      (s"$upper COLLATE UNICODE", s"$lower COLLATE UTF8_LCASE"),
+      (s"array($upper)", s"array($lower COLLATE UTF8_LCASE)")).foreach { case (left, right) =>
+      val error = intercept[AnalysisException](joined(left, right))
+      assert(error.getCondition == "WINOPS_ASOF_JOIN", error)
+      assert(error.getMessage.contains("of another collation"), error.getMessage)
+      assert(error.getMessage.contains("with COLLATE"), error.getMessage)
+    }
+    val ofMap = intercept[AnalysisException](joined("map(sym, id)", "map(k, n)"))
+    assert(ofMap.getCondition == "WINOPS_ASOF_JOIN", ofMap)
+    assert(ofMap.getMessage.contains("key has the type MAP"), ofMap.getMessage)
+    assert(!ofMap.getMessage.contains("PARTITION BY"), ofMap.getMessage)
+  }
+
+  test("warnings of costs name the call") {
+    def specOf(df: DataFrame): KeepSpec =
+      df.queryExecution.analyzed.collectFirst { case keep: Keep => keep.spec }.get
+    val rows = tradesOf(trades.toDF())
+    val ofJoin = specOf(query(Call("backward"))(rows, asksOf(asks.toDF())))
+    Seq(CheckKeep.costOfGroups(ofJoin), CheckKeep.costOfOneTask(ofJoin)).foreach { warning =>
+      assert(warning.startsWith("asof_join") && !warning.contains("KEEP"), warning)
+    }
+    val ofKeep = specOf(keep(rows, "PARTITION BY (k), 'KEEP 1 ROW', time => 'ts'"))
+    assert(CheckKeep.costOfGroups(ofKeep).startsWith("[KEEP 1 ROW]"))
+    assert(CheckKeep.costOfOneTask(ofKeep).startsWith("keep without PER"))
+  }
 
   test("columns of both sides may have the names of those that a join makes") {
     def named(rows: DataFrame, isNamed: Boolean, value: String): DataFrame =

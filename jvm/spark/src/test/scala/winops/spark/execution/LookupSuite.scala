@@ -357,6 +357,38 @@ class LookupSuite extends LookupTest with RandomProperties {
     assert(found.columns.toSeq == Seq("k", "venue", "ts", "id", "c"))
   }
 
+  test("a group key over the time column is that of the time of the row that looks up") {
+    tradesOf((trades :+ Trade(Some("a"), at(100000), 9, None)).toDF())
+      .createOrReplaceTempView("input_of_keep")
+    asksOf((asks :+ Ask(Some("a"), at(100001), 3, None)).toDF()).createOrReplaceTempView("asks")
+    def found(on: String): DataFrame = spark.sql(
+      "SELECT * FROM keep(TABLE(input_of_keep) PARTITION BY (k, to_date(ts)), 'KEEP ALL', " +
+        "time => 'ts', output => 'lookup', lookup => TABLE(asks), lookup_time => 'placed', " +
+        s"lookup_on => named_struct($on), $Aggregates)")
+    assert(
+      found("'k', 'sym'").orderBy("id").select("id", "every").collect().toSeq ==
+        Seq(Row(0, Seq(1, 3)), Row(1, Seq(1, 3, 4)), Row(2, Nil), Row(3, Seq(9))))
+    refused("WINOPS_ARGUMENT.VALUE", "without TS, the time column of the windows") {
+      found("'k', 'sym', 'TS', 'placed'")
+    }
+  }
+
+  test("a column that is compared has the collation of that of the window") {
+    val rows = tradesOf(trades.toDF()).selectExpr("k COLLATE UTF8_LCASE AS k", "ts", "n", "x")
+    val asking = asksOf(asks.toDF()).selectExpr("upper(sym) AS sym", "placed", "id", "note")
+    val collated = asking.withColumn("sym", expr("sym COLLATE UTF8_LCASE"))
+    val two = "'KEEP 2 ROWS'"
+    assert(
+      lookup(rows, collated, two, Aggregates).orderBy("id").select("every").collect().toSeq ==
+        Seq(Row(Seq(1, 3)), Row(Seq(3, 4)), Row(Nil)))
+    refused("WINOPS_LOOKUP", "sym has the type STRING, and the column k") {
+      lookup(rows, asking, two, Aggregates)
+    }
+    refused("WINOPS_LOOKUP", "of another collation. Give one of the two columns") {
+      lookup(tradesOf(trades.toDF()), collated, two, Aggregates)
+    }
+  }
+
   test("rows that update a row of the window, or delete it, are seen by later lookups") {
     val rows = Seq(("a", 1, "insert", 1.0), ("a", 2, "update", 3.0), ("a", 4, "delete", 0.0))
       .toDF("k", "sec", "op", "x")
@@ -580,6 +612,27 @@ class LookupSuite extends LookupTest with RandomProperties {
     }
     refused("WINOPS_LOOKUP", "no time column placed") {
       lookup(rows, asking.drop("placed"), two, Aggregates)
+    }
+    refused("WINOPS_LOOKUP", "2 columns sym for the column k of the group key. Rename") {
+      lookup(rows, asking.selectExpr("*", "sym AS SYM"), two, Aggregates)
+    }
+    refused("WINOPS_LOOKUP", "2 time columns placed. Rename") {
+      lookup(rows, asking.selectExpr("*", "placed AS placed"), two, Aggregates)
+    }
+    refused("WINOPS_ARGUMENT.UNKNOWN", "the windows have no group key") {
+      asking.createOrReplaceTempView("asks")
+      keep(
+        rows,
+        s", $two, time => 'ts', output => 'lookup', lookup => TABLE(asks), " +
+          s"lookup_on => named_struct('k', 'sym'), lookup_time => 'placed', $Aggregates")
+    }
+    refused("WINOPS_ARGUMENT.UNKNOWN", "the group key refers to no column but the time") {
+      asking.createOrReplaceTempView("asks")
+      keep(
+        rows,
+        s"PARTITION BY (to_date(ts)), $two, time => 'ts', output => 'lookup', " +
+          "lookup => TABLE(asks), lookup_on => named_struct('k', 'sym'), " +
+          s"lookup_time => 'placed', $Aggregates")
     }
     refused("WINOPS_LOOKUP", "not every value") {
       lookup(rows.selectExpr("n AS k", "ts", "n"), asking, two, Aggregates)
