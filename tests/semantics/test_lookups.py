@@ -22,9 +22,11 @@ from tests.support.lookups import (
     keep_interval,
     keep_rows,
     random_rows,
+    renumbered,
     trades_of,
 )
 from tests.support.replay import at
+from tests.support.settings import PARTITIONS, settings
 from winops import Kept, esper, keep
 
 Rows = tuple[list[Trade], list[Ask]]
@@ -106,13 +108,34 @@ OTHERS: dict[str, Callable[[DataFrame], DataFrame]] = {
 @pytest.mark.parametrize("other", OTHERS)
 @pytest.mark.parametrize("window", [keep_rows(2), keep_interval(7)], ids=str)
 def test_rows_of_one_time_have_the_order_of_their_source(
-    rows: Rows, trades: DataFrame, asks: DataFrame, window: Window, other: str
+    spark: SparkSession, rows: Rows, asks: DataFrame, window: Window, other: str
 ) -> None:
-    ordered = keep(trades, window.policy, per=["draw", "k"], time="ts")
+    count = len(rows[0])
+    ordered = keep(
+        trades_of(spark, renumbered(rows[0], count)), window.policy, per=["draw", "k"], time="ts"
+    )
     found = ordered.lookup(OTHERS[other](asks), aggregates(), on=ON, time="placed")
     by_id = {row.id: tuple(row)[4:] for row in found.collect()}
     assert by_id == {
-        number: values(held) for number, held in answers(window, *rows, False).items()
+        number: values(renumbered(held, count))
+        for number, held in answers(window, *rows, False).items()
+    }
+
+
+@pytest.mark.parametrize("partitions", [1, 2, 5])
+def test_the_number_of_partitions_has_no_effect(
+    spark: SparkSession, rows: Rows, asks: DataFrame, partitions: int
+) -> None:
+    window, count = keep_rows(2), len(rows[0])
+    trades = trades_of(spark, renumbered(rows[0], count))
+    ordered = keep(trades, window.policy, per=["draw", "k"], time="ts")
+    # Spark would merge small partitions.
+    with settings(spark, {PARTITIONS: str(partitions), "spark.sql.adaptive.enabled": "false"}):
+        found = ordered.lookup(asks, {"every": F.collect_list("n")}, on=ON, time="placed")
+        every = {row.id: row.every for row in found.collect()}
+    assert every == {
+        number: [row.n for row in renumbered(held, count)]
+        for number, held in answers(window, *rows, False).items()
     }
 
 

@@ -11,7 +11,16 @@ import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.lookups import CASES, Ask, Trade, random_rows
+from tests.support.lookups import (
+    CASES,
+    Ask,
+    Trade,
+    Window,
+    answers,
+    keep_rows,
+    random_rows,
+    renumbered,
+)
 from tests.support.replay import NewReplay, Replay, at
 from tests.support.transports import same_on_connect
 from tests.support.versions import SPARK
@@ -85,24 +94,31 @@ QUERIES: dict[str, Query] = {
 
 
 def cut(random: Random, rows: Sequence[Any], parts: int) -> list[list[Any]]:
-    """Return rows in a random order, divided at random."""
-    shuffled = random.sample(rows, len(rows))
+    """Return rows in their order, divided at random."""
     bounds = sorted(random.randrange(len(rows) + 1) for _ in range(parts - 1))
-    return [shuffled[a:b] for a, b in zip([0, *bounds], [*bounds, len(rows)], strict=True)]
+    return [list(rows[a:b]) for a, b in zip([0, *bounds], [*bounds, len(rows)], strict=True)]
 
 
 def streamed(
-    replay: NewReplay, random: Random, rows: tuple[list[Trade], list[Ask]], query: Query
+    replay: NewReplay,
+    random: Random,
+    rows: tuple[list[Trade], list[Ask]],
+    query: Query,
+    in_order: bool = False,
 ) -> tuple[Replay, Replay]:
-    """Run a query over random micro-batches, with restarts, and return its two inputs."""
+    """Run a query over random micro-batches, with restarts, and return its two inputs.
+
+    The trades arrive in a random order unless `in_order`; the asks always do.
+    """
     trades, asks = replay(TRADES), replay(ASKS)
     parts = 2 + random.randrange(4)
+    some_values = [values_of(row) for row in rows[0]]
+    if not in_order:
+        random.shuffle(some_values)
+    other_values = [values_of(row) for row in rows[1]]
+    random.shuffle(other_values)
     batches = list(
-        zip(
-            cut(random, [values_of(row) for row in rows[0]], parts),
-            cut(random, [values_of(row) for row in rows[1]], parts),
-            strict=True,
-        )
+        zip(cut(random, some_values, parts), cut(random, other_values, parts), strict=True)
     )
     for number, (some_trades, some_asks) in enumerate([*batches, ([LAST_TRADE], [LAST_ASK])]):
         trades.add(some_trades)
@@ -117,27 +133,32 @@ def without_last(df: DataFrame) -> DataFrame:
     return df.where("draw >= 0")
 
 
-# Rows of one time have the order of their files.
-TIES: dict[str, Query] = {
-    "rows": lambda trades, asks: keep(trades, "KEEP 3 ROWS", per=["draw", "k"], time="ts").lookup(
-        asks, columns()
-    ),
-    "before": lambda trades, asks: keep(
-        trades, "KEEP 2 ROWS", per=["draw", "k"], time="ts"
-    ).lookup(asks, columns(), before=True),
-}
+@pytest.mark.parametrize(
+    ("window", "before"),
+    [(keep_rows(3), False), pytest.param(keep_rows(2), True, marks=pytest.mark.longer)],
+    ids=["at", "before"],
+)
+def test_rows_of_one_time_have_the_order_of_their_source(
+    replay: NewReplay, window: Window, before: bool
+) -> None:
+    def query(trades: DataFrame, asks: DataFrame) -> DataFrame:
+        ordered = keep(trades, window.policy, per=["draw", "k"], time="ts")
+        return ordered.lookup(asks, columns(), before=before)
 
-
-@pytest.mark.parametrize("name", ["rows", pytest.param("before", marks=pytest.mark.longer)])
-def test_rows_of_one_time_have_the_order_of_their_source(replay: NewReplay, name: str) -> None:
-    random = Random(f"ties {name}")
-    query = TIES[name]
+    random = Random(f"ties {before}")
+    in_source, asking = random_rows(random, CASES)
     trades, asks = streamed(
         replay,
         random,
-        random_rows(random, CASES),
+        (renumbered(in_source, len(in_source)), asking),
         lambda trades, asks: query(trades, asks.repartition(2)),
+        in_order=True,
     )
+    held = answers(window, in_source, asking, before)
+    assert {row.id: row.every for row in without_last(trades.written()).collect()} == {
+        number: [row.n for row in renumbered(rows, len(in_source))]
+        for number, rows in held.items()
+    }
     labels = asks.table()
     known = labels.select("draw", "id").distinct()
     others = (
@@ -282,6 +303,31 @@ def test_late_rows_of_either_side(replay: NewReplay, late: str) -> None:
         assert set(every) == {1, 2, 3, 4}
         assert tuple(written[3])[4:] == (None,) * 5 + ("late",)
         assert {written[number]["_change_reason"] for number in (1, 2, 4)} == {None}
+
+
+@pytest.mark.parametrize("late", ["drop", "emit"])
+def test_late_rows_of_either_side_of_a_join(replay: NewReplay, late: Any) -> None:
+    trades, asks = replay(TRADES), replay(ASKS)
+
+    def run() -> Any:
+        left, right = asks.rows(NO_DELAY), trades.rows(NO_DELAY)
+        return trades.run(asof_join(left, right, on="ts", by=["draw", "k"], late=late))
+
+    trades.add([trade(1, 1), trade(10, 2)])
+    asks.add([ask(2, 1), ask(10, 2)])
+    run()
+    # The watermark is at 10 seconds: a row of that time is not late.
+    trades.add([trade(9, 3), trade(10, 4), trade(30, 5)])
+    asks.add([ask(9, 3), ask(10, 4), ask(30, 5)])
+    assert counted(run(), "numRowsDroppedByWatermark") == 2
+    written = {row.id: row for row in trades.written().collect()}
+    found = {number: row.n for number, row in written.items()}
+    if late == "drop":
+        assert found == {1: 1, 2: 4, 4: 4}
+    else:
+        assert found == {1: 1, 2: 4, 3: None, 4: 4}
+        reasons = {number: row["_change_reason"] for number, row in written.items()}
+        assert reasons == {1: None, 2: None, 3: "late", 4: None}
 
 
 @pytest.mark.parametrize("late", ["drop", "emit"])

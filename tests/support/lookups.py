@@ -235,6 +235,14 @@ def random_rows(
     return trades, asks
 
 
+def renumbered(trades: Iterable[Trade], count: int) -> list[Trade]:
+    """Return trades of a source of `count` rows with numbers that fall.
+
+    The bytes of trades of one time then sort in another order than that of their source.
+    """
+    return [trade._replace(n=count - trade.n) for trade in trades]
+
+
 def _key(random: Random, names: str) -> str | None:
     return None if random.randrange(6) == 0 else random.choice(names)
 
