@@ -8,13 +8,13 @@ import scala.util.Random
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentTimestamp, EqualTo, Expression, GreaterThan, IsNull, LessThan, Literal, Or, Rand}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentTimestamp, EqualTo, Expression, GreaterThan, Greatest, IsNull, LessThan, Literal, Or, Rand, ScalarSubquery}
 import org.apache.spark.sql.catalyst.plans.{AsOfJoinDirection, Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{expr, window}
 import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
-import org.apache.spark.sql.types.DayTimeIntervalType
+import org.apache.spark.sql.types.{DayTimeIntervalType, TimestampType}
 import org.apache.spark.sql.winops.testing.PlannedQuery
 
 import winops.Interval
@@ -101,7 +101,8 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       isExact: Boolean = true,
       joinType: JoinType = LeftOuter,
       seconds: Option[Long] = None,
-      also: (String => Attribute) => Option[Expression] = _ => None)(
+      also: (String => Attribute) => Option[Expression] = _ => None,
+      leftTime: Attribute => Expression = identity[Expression])(
       condition: (Attribute, Attribute) => Expression = EqualTo(_, _)): DataFrame = {
     val (left, right) = (PlannedQuery.planOf(asks), PlannedQuery.planOf(trades))
     def named(columns: Seq[Attribute], name: String) = columns.find(_.name == name).get
@@ -109,7 +110,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     val join = AsOfJoin(
       left,
       right,
-      named(left.output, "placed"),
+      leftTime(named(left.output, "placed")),
       named(right.output, "ts"),
       Some(also(named(left.output ++ right.output, _)).foldLeft(on)(And(_, _))),
       joinType,
@@ -262,6 +263,13 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     startFails(
       ofSpark(trades, asks, also = column => Some(LessThan(column("ts"), CurrentTimestamp())))(),
       "may differ")
+    val most = ScalarSubquery(PlannedQuery.planOf(Seq(3).toDF("most")))
+    startFails(
+      ofSpark(trades, asks, also = column => Some(LessThan(column("n"), most)))(),
+      "has a subquery")
+    startFails(
+      ofSpark(trades, asks, leftTime = time => Greatest(Seq(time, Literal(0L, TimestampType))))(),
+      "does not compare a column of each side")
     def callFails(condition: String, part: String)(df: => DataFrame): Unit = {
       val error = intercept[Exception](df)
       assert(error.asInstanceOf[SparkThrowable].getCondition == condition, error)
@@ -397,14 +405,16 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     fails("WITH SINGLE PARTITION", "", "TABLE(left)")
   }
 
+  /** The asks, of which those of a negative time have none. */
+  private def withoutTime(asks: DataFrame): DataFrame =
+    asks.selectExpr("sym", "if(micros < 0, NULL, micros) AS micros", "id", "note")
+
   test("a row of the left side without a time matches nothing") {
     val untimed = asks ++ Seq(Ask(Some("a"), at(-1), 8, None), Ask(Some("new"), at(-1), 9, None))
     def joined(call: Call)(trades: DataFrame, asks: DataFrame): DataFrame = {
       val time = asks.schema("placed").metadata
       query(call)(trades, asks.withColumn("placed", $"placed".as("placed", time)))
     }
-    def withoutTime(rows: DataFrame): DataFrame =
-      rows.selectExpr("sym", "nullif(micros, -1000000) AS micros", "id", "note")
     Directions.foreach { direction =>
       Seq(false, true).foreach { isInner =>
         val call = Call(direction, isInner = isInner, millis = Some(3000))
@@ -753,6 +763,70 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       assert(reasons.collect().toSeq == Seq(Row(1, "time missing")), direction)
       assert(found.count() == asks.size)
     }
+  }
+
+  test("an inner join emits rows without a time if late ones are emitted") {
+    val untimed = asks :+ Ask(Some("a"), at(-1), 8, None)
+    def joined(direction: String)(trades: DataFrame, asks: DataFrame): DataFrame =
+      winops.asofJoin(
+        asks,
+        trades,
+        leftOn = "placed",
+        rightOn = "ts",
+        leftBy = Seq("sym"),
+        rightBy = Seq("k"),
+        direction = direction,
+        tolerance = Interval.ofText("3 seconds"),
+        how = "inner",
+        late = "emit")
+    def shown(rows: Seq[Row]): Seq[(Int, Option[Int], String)] = rows
+      .map(row => (row.getAs[Int]("id"), intOf(row, "n"), row.getAs[String]("_change_reason")))
+      .sortBy(_._1)
+    Directions.foreach { direction =>
+      val call = Call(direction, millis = Some(3000))
+      val matched = asks.flatMap { ask =>
+        matchOf(call, trades, ask).map(found => (ask.id, Option(found.n), null: String))
+      }
+      val expected: Seq[(Int, Option[Int], String)] = matched :+ ((8, None, "time missing"))
+      val onTable =
+        joined(direction)(tradesOf(trades.toDF()), asksOf(withoutTime(untimed.toDF())))
+      assert(shown(onTable.collect().toSeq) == expected, direction)
+      val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+      val df = joined(direction)(
+        timedTrades(ofTrades, "0 seconds"),
+        asksOf(withoutTime(ofAsks.toDF())).withWatermark("placed", "0 seconds"))
+      ofTrades.addData(trades :+ Trade(Some("end"), at(99), 99, None))
+      ofAsks.addData(untimed :+ Ask(Some("end"), at(99), 99, None))
+      val written = inTempDir(runAll(df, _))
+      assert(shown(written.rows).filter(_._1 < 99) == expected, direction)
+    }
+  }
+
+  test("the state has the rows that a later row may match") {
+    val many = (1 to 10).map(second => Trade(Some("a"), at(second.toLong), second, None)) :+
+      Trade(Some("b"), at(5), 50, None)
+    def held(call: Call): Long = {
+      val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+      val df =
+        query(call)(timedTrades(ofTrades, "0 seconds"), timedAsks(ofAsks, "0 seconds"))
+      ofTrades.addData(many)
+      ofAsks.addData(Ask(Some("a"), at(10), 0, None))
+      inTempDir { checkpoint =>
+        val running = start(df, checkpoint, new Written)
+        try {
+          running.processAllAvailable()
+          val state = progressOf(running).last.stateOperators.head.customMetrics
+          // The watermark is at 10 seconds, so a trade and an ask wait.
+          assert(state.get("rowsWaiting").longValue == 2)
+          state.get("rowsHeld").longValue - 2
+        } finally running.stop()
+      }
+    }
+    // The newest trade of each key.
+    assert(held(Call("backward")) == 2)
+    // Trades of seconds 7 to 9, and of seconds 6 to 9.
+    assert(held(Call("forward", millis = Some(3000))) == 3)
+    assert(held(Call("nearest", millis = Some(2000))) == 4)
   }
 
   test("more trades than an array has by default match, up to the limit of rows") {

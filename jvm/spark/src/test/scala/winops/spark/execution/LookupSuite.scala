@@ -259,6 +259,37 @@ class LookupSuite extends LookupTest with RandomProperties {
     }
   }
 
+  test("in the order of arrival, a row with a time reads the windows at the clock of its group") {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val df = lookup(
+      timedTrades(ofTrades, "0 seconds"),
+      timedAsks(ofAsks, "0 seconds"),
+      "'KEEP 5 SECONDS'",
+      s"apply => 'arrival', $Aggregates")
+    def trade(second: Long, n: Int) = Trade(Some("a"), at(second), n, None)
+    def ask(second: Long, id: Int) = Ask(Some("a"), at(second), id, None)
+    inTempDir { checkpoint =>
+      val written = new Written
+      val running = start(df, checkpoint, written)
+      def found(trades: Trade*)(ask: Ask): Seq[Int] = {
+        if (trades.nonEmpty) ofTrades.addData(trades)
+        ofAsks.addData(ask)
+        running.processAllAvailable()
+        val rows = written.rows.filter(_.getAs[Int]("id") == ask.id)
+        assert(rows.size == 1)
+        rows.head.getSeq[Int](rows.head.fieldIndex("every"))
+      }
+      try {
+        // The clock of the group is that of the second trade, at which the first one has left.
+        assert(found(trade(1, 1), trade(7, 2))(ask(2, 0)) == Seq(2))
+        // A row behind the clock moves it.
+        assert(found()(ask(13, 1)) == Nil)
+        assert(found()(ask(8, 2)) == Nil)
+        assert(found(trade(14, 3))(ask(13, 3)) == Seq(3))
+      } finally running.stop()
+    }
+  }
+
   test("in the order of arrival, the rows that look up need no order") {
     val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
     ofTrades.addData(tied)
