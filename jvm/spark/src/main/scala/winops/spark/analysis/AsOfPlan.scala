@@ -210,7 +210,7 @@ private[spark] object AsOfPlan {
   private def freeName(name: String, columns: Seq[Attribute]): String =
     Iterator.iterate(name)("_" + _).dropWhile(free => columns.exists(isNamed(_, free))).next()
 
-  /** The rows, in which a column of a name has another one. */
+  /** The rows with another name for the columns of a name. */
   private def withoutName(name: String, rows: LogicalPlan): LogicalPlan =
     if (!rows.output.exists(isNamed(_, name))) rows
     else {

@@ -28,7 +28,7 @@ private[spark] object LookupArguments {
 
   private val Names = Seq(Other, On, Time, Before, How, Contents)
 
-  /** What to write if two columns that are compared have different collations. */
+  /** The advice for two columns that are compared and have different collations. */
   val SameCollation: String =
     "Give one of the two columns the collation of the other one, with COLLATE"
 
@@ -240,7 +240,7 @@ private[spark] object LookupArguments {
     }.toMap
   }
 
-  /** What to write if the rows that look up do not have exactly one column of a name. */
+  /** The advice for rows that look up and do not have exactly one column of a name. */
   private def advice(kind: String, name: String, other: LogicalPlan, example: String): String =
     if (NamedColumns.all(name, other.output).isEmpty) s"Name their $kind, as in $example"
     else s"Rename all of them but one, or name another $kind, as in $example"
