@@ -282,7 +282,7 @@ class LookupSuite extends LookupTest with RandomProperties {
       try {
         // The clock of the group is that of the second trade, at which the first one has left.
         assert(found(trade(1, 1), trade(7, 2))(ask(2, 0)) == Seq(2))
-        // A row behind the clock moves it.
+        // A row that looks up moves the clock, at which the next one reads the window.
         assert(found()(ask(13, 1)) == Nil)
         assert(found()(ask(8, 2)) == Nil)
         assert(found(trade(14, 3))(ask(13, 3)) == Seq(3))
