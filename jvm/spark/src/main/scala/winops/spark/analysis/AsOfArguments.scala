@@ -204,7 +204,7 @@ private[spark] object AsOfArguments {
       */
     private def shown(joined: LogicalPlan): LogicalPlan = {
       val shared = Seq("on" -> Seq(rightTime), "by" -> keys.map(_._2)).collect {
-        case (name, columns) if arguments.contains(name) => columns
+        case (name, once) if arguments.contains(name) => once
       }.flatten
       val (ofLeft, all) = joined.output.splitAt(left.output.size)
       val ofRight = all.zip(right.output).collect {

@@ -292,8 +292,8 @@ private[spark] object AsOfPlan {
       case (column: Attribute, i) if isUnique(column, expressions.take(i)) =>
         rows.output.find(_.exprId == column.exprId).getOrElse(column)
       case (other, i) =>
-        Alias(other, freeName(s"$Made$i", rows.output))(
-          explicitMetadata = metadata.filter(_ => i == last))
+        Alias(other, freeName(s"$Made$i", rows.output))(explicitMetadata =
+          metadata.filter(_ => i == last))
     }
 
     /** The columns of the expressions. */

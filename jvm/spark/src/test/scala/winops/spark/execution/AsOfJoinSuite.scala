@@ -236,8 +236,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       join(Seq(x), Seq(x), "" -> ""),
       "x of the left side",
       "x of the right side have the name x")
-    assert(
-      join(Seq(x, y), Seq(x), "_1" -> "_2").columns.toSeq == Seq("ts", "x_1", "x_y", "x_2"))
+    assert(join(Seq(x, y), Seq(x), "_1" -> "_2").columns.toSeq == Seq("ts", "x_1", "x_y", "x_2"))
     // Columns of one side may have one name, as in other queries.
     assert(
       join(Seq(x, "n AS x"), Seq(x), "_1" -> "_2").columns.toSeq ==
