@@ -65,9 +65,7 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
       tests: Seq[Expression],
       times: Times,
       on: On): Either[AnalysisException, AsOfPlan] =
-    tests.tail.flatMap(_.collectFirst { case Literal(micros: Long, _: DayTimeIntervalType) =>
-      Math.abs(micros)
-    }) match {
+    tests.tail.flatMap(toleranceIn) match {
       case Seq(tolerance) =>
         Right(
           AsOfWait(
@@ -135,11 +133,16 @@ object ResolveAsOf extends Rule[LogicalPlan] with PredicateHelper {
     }
   }
 
-  /** Returns true for the nearest row, which Spark orders by the distance of the times, and for
-    * which it does not ask which time is the later one.
+  /** Returns true for the nearest row, which Spark orders by the distance of the times. It asks
+    * for no order of the times, and compares them with the tolerance only.
     */
   private def isNearest(join: AsOfJoin, test: Expression): Boolean =
-    join.orderExpression.isInstanceOf[If] && !test.isInstanceOf[BinaryComparison]
+    join.orderExpression.isInstanceOf[If] &&
+      (!test.isInstanceOf[BinaryComparison] || toleranceIn(test).isDefined)
+
+  /** The tolerance in microseconds that a condition has. */
+  private def toleranceIn(test: Expression): Option[Long] =
+    test.collectFirst { case Literal(micros: Long, _: DayTimeIntervalType) => Math.abs(micros) }
 
   /** The parts of the condition ON, which are joined by AND.
     *

@@ -8,7 +8,7 @@ import scala.util.Random
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
-import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentTimestamp, EqualTo, Expression, GreaterThan, Greatest, IsNull, LessThan, Literal, Or, Rand, ScalarSubquery}
+import org.apache.spark.sql.catalyst.expressions.{And, Attribute, CurrentTimestamp, EqualTo, Expression, GreaterThan, Greatest, IsNull, LessThan, Literal, Or, ScalarSubquery}
 import org.apache.spark.sql.catalyst.plans.{AsOfJoinDirection, Inner, JoinType, LeftOuter}
 import org.apache.spark.sql.catalyst.plans.logical.AsOfJoin
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
@@ -256,9 +256,6 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       ofSpark(trades, asks, "nearest", seconds = Some(3))(),
       "direction nearest and a tolerance")
     startFails(ofSpark(trades, asks)(LessThan(_, _)), "no equality")
-    startFails(
-      ofSpark(trades, asks, also = column => Some(LessThan(column("n"), Rand(Literal(1L)))))(),
-      "may differ")
     startFails(
       ofSpark(trades, asks, also = column => Some(LessThan(column("ts"), CurrentTimestamp())))(),
       "may differ")
@@ -531,7 +528,8 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
         query.processAllAvailable()
       }
       try {
-        add(Trade(None, at(10), 1, None), Ask(None, at(10), -1, None))
+        // Spark compares late rows with the watermark of the micro-batch before.
+        (1 to 2).foreach(_ => add(Trade(None, at(10), 1, None), Ask(None, at(10), -1, None)))
         // The watermark is at 10 seconds, and the rows wait until it has passed 11 and 9.
         add(
           Trade(Some("a"), at(11), 2, None),
