@@ -427,6 +427,17 @@ def test_windows_that_start_with_a_table_are_looked_up(
     assert found == {1: [1, 2], 2: [2, 3]}
 
 
+def test_a_table_moves_the_watermark_of_the_rows_that_look_up(replay: NewReplay) -> None:
+    past, trades, asks = replay(TRADES), replay(TRADES), replay(ASKS)
+    past.add([trade(1, 1), trade(30, 2)])
+    trades.add([trade(35, 3), LAST_TRADE])
+    asks.add([ask(4, 1), ask(31, 2), LAST_ASK])
+    rows = with_history(trades.rows(NO_DELAY), past.table())
+    last = trades.run(of("KEEP 2 ROWS")(rows, asks.rows(NO_DELAY)))
+    assert {row.id: row.every for row in trades.written().collect()} == {2: [1, 2]}
+    assert counted(last, "numRowsDroppedByWatermark") == 1
+
+
 def test_rows_join_a_stream_that_starts_with_a_table(replay: NewReplay) -> None:
     past, trades, asks = replay(TRADES), replay(TRADES), replay(ASKS)
     past.add([trade(1, 1), trade(2, 2)])

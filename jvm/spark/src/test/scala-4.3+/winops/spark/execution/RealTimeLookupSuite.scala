@@ -28,7 +28,9 @@ class RealTimeLookupSuite extends RealTimeTest {
         // The streams have no order among each other, so the row comes until it is answered.
         waitUntil(query) {
           asks.add(Seq(Event(0, 10), Event(7, 11)))
-          received("lookups").exists(answer => answer.k == 0 && answer.kind == "5")
+          val answers = received("lookups")
+          answers.exists(answer => answer.k == 0 && answer.kind == "5") &&
+          answers.exists(_.k == 7)
         }
         val (known, unknown) = received("lookups").partition(_.k == 0)
         assert(known.forall(answer => answer.seq <= 2 && answer.id == 10))
