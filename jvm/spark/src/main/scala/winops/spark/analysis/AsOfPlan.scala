@@ -30,7 +30,9 @@ private[spark] trait AsOfPlan {
   /** The time column of the right side, of the same type. */
   def rightTime: Attribute
 
-  /** What a row of the right side must satisfy to be a match, beside the keys and the times. */
+  /** The conditions that a row of the right side must satisfy to be a match, beside those of keys
+    * and times.
+    */
   def rightConditions: Seq[Expression]
 
   /** True if rows of the left side without a match are omitted. */

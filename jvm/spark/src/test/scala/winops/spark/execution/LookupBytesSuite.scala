@@ -58,7 +58,7 @@ class LookupBytesSuite extends LookupTest {
         s"aggregates => TABLE($Aggregates)")
   }
 
-  /** What the operator reports in each micro-batch of a day. */
+  /** The progress of the operator in each micro-batch of a day. */
   private def day(query: (DataFrame, DataFrame) => DataFrame): Seq[StateOperatorProgress] =
     withSQLConf("spark.sql.streaming.numRecentProgressUpdates" -> "1000") {
       // One source, so that each micro-batch has rows of both kinds.
