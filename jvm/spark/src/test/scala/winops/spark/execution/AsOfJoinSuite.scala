@@ -68,13 +68,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     }
   }
 
-  private def query(call: Call)(trades: DataFrame, asks: DataFrame): DataFrame = winops.asofJoin(
-    asks,
-    trades,
-    leftOn = "placed",
-    rightOn = "ts",
-    leftBy = Seq("sym"),
-    rightBy = Seq("k"),
+  private def query(call: Call)(trades: DataFrame, asks: DataFrame): DataFrame = joinedByKey(asks, trades,
     direction = call.direction,
     tolerance = call.millis.map(n => Interval.ofText(s"$n milliseconds")).orNull,
     allowExactMatches = call.isExact,
@@ -509,13 +503,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
 
   test("a left row that may still match a later row is not late") {
     val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
-    val joined = winops.asofJoin(
-      timedAsks(ofAsks, "0 seconds"),
-      timedTrades(ofTrades, "0 seconds"),
-      leftOn = "placed",
-      rightOn = "ts",
-      leftBy = Seq("sym"),
-      rightBy = Seq("k"),
+    val joined = joinedByKey(timedAsks(ofAsks, "0 seconds"), timedTrades(ofTrades, "0 seconds"),
       direction = "forward",
       tolerance = Interval.ofText("3 seconds"),
       late = "emit")
@@ -550,20 +538,9 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       (memoryStream[Trade], memoryStream[Ask], memoryStream[Trade])
     val table = tradesOf(Seq(Trade(Some("a"), at(1), 1, None)).toDF())
     val quotes = winops.withHistory(timedTrades(ofTrades, "0 seconds"), table)
-    val first = winops.asofJoin(
-      timedAsks(ofAsks, "0 seconds"),
-      quotes,
-      leftOn = "placed",
-      rightOn = "ts",
-      leftBy = Seq("sym"),
-      rightBy = Seq("k"))
-    val both = winops.asofJoin(
-      first,
-      timedTrades(ofOthers, "0 seconds").selectExpr("k AS k2", "ts AS ts2", "n AS n2"),
-      leftOn = "placed",
-      rightOn = "ts2",
-      leftBy = Seq("sym"),
-      rightBy = Seq("k2"))
+    val first = joinedByKey(timedAsks(ofAsks, "0 seconds"), quotes)
+    val others = timedTrades(ofOthers, "0 seconds").withColumnRenamed("n", "n2")
+    val both = joinedByKey(first.drop("k", "ts", "x"), others)
     ofTrades.addData(Trade(Some("end"), at(99), 99, None))
     ofOthers.addData(Trade(Some("a"), at(3), 7, None), Trade(Some("end"), at(99), 99, None))
     ofAsks.addData(Ask(Some("a"), at(4), 1, None), Ask(Some("end"), at(99), -1, None))
@@ -675,13 +652,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
 
   test("idle, max_rows, at_end and late are those of keep") {
     def joined(options: Options)(trades: DataFrame, asks: DataFrame): DataFrame =
-      winops.asofJoin(
-        asks,
-        trades,
-        leftOn = "placed",
-        rightOn = "ts",
-        leftBy = Seq("sym"),
-        rightBy = Seq("k"),
+      joinedByKey(asks, trades,
         how = options.how,
         idle = options.idle.map(Interval.ofText).orNull,
         maxRows = options.maxRows,
@@ -765,13 +736,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
   test("an inner join emits rows without a time if late ones are emitted") {
     val untimed = asks :+ Ask(Some("a"), at(-1), 8, None)
     def joined(direction: String)(trades: DataFrame, asks: DataFrame): DataFrame =
-      winops.asofJoin(
-        asks,
-        trades,
-        leftOn = "placed",
-        rightOn = "ts",
-        leftBy = Seq("sym"),
-        rightBy = Seq("k"),
+      joinedByKey(asks, trades,
         direction = direction,
         tolerance = Interval.ofText("3 seconds"),
         how = "inner",

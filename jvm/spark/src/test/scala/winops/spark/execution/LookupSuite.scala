@@ -699,13 +699,7 @@ class LookupSuite extends LookupTest with RandomProperties {
     }
     val perTime = window($"placed", "10 seconds")
     val emitting = lookup(rows, asking, "'KEEP 2 ROWS'", s"late => 'emit', $Aggregates")
-    val waiting = winops.asofJoin(
-      asking,
-      rows,
-      leftOn = "placed",
-      rightOn = "ts",
-      leftBy = Seq("sym"),
-      rightBy = Seq("k"),
+    val waiting = joinedByKey(asking, rows,
       direction = "nearest",
       tolerance = Interval.ofText("2 seconds"))
     Seq(emitting -> "Omit late='emit'", waiting -> "Write the rows to a table").foreach {
@@ -719,13 +713,7 @@ class LookupSuite extends LookupTest with RandomProperties {
         assert(!redefined.contains("inserts()") && !redefined.contains("_as_of"), redefined)
     }
     val answered = lookup(rows, asking, "'KEEP 2 ROWS'", Aggregates)
-    val joined = winops.asofJoin(
-      asking,
-      rows,
-      leftOn = "placed",
-      rightOn = "ts",
-      leftBy = Seq("sym"),
-      rightBy = Seq("k"))
+    val joined = joinedByKey(asking, rows)
     Seq(answered -> "lookup(..., time='placed')", joined -> "The aggregation over the as-of join")
       .foreach { case (df, below) =>
         val (condition, message) = advice(df.groupBy("sym").count())

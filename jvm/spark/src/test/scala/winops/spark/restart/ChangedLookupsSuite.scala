@@ -127,13 +127,7 @@ class ChangedLookupsSuite extends LookupTest {
 
   test("the tolerance and the direction of an as-of join that waits may not change") {
     def join(direction: String, millis: Int): Query = (trades, asks) =>
-      winops.asofJoin(
-        asks,
-        trades,
-        leftOn = "placed",
-        rightOn = "ts",
-        leftBy = Seq("sym"),
-        rightBy = Seq("k"),
+      joinedByKey(asks, trades,
         direction = direction,
         tolerance = Interval.ofText(s"$millis milliseconds"))
     isRefused(join("forward", 3000), join("forward", 4000))
@@ -150,17 +144,11 @@ class ChangedLookupsSuite extends LookupTest {
 
   test("arguments of an as-of join that are those of keep may change") {
     def join(how: String, more: Boolean): Query = (trades, asks) =>
-      winops.asofJoin(
-        asks,
-        trades,
-        leftOn = "placed",
-        rightOn = "ts",
-        leftBy = Seq("sym"),
-        rightBy = Seq("k"),
+      joinedByKey(asks, trades,
         how = how,
         idle = if (more) Interval.ofText("1 day") else null,
         maxRows = if (more) 1000L else 100L,
-        late = if (more) "emit" else null)
+        late = if (more) "emit" else "drop")
     Seq("left" -> "inner", "inner" -> "left").foreach { case (former, how) =>
       restarted(join(former, more = how == "left"), join(how, more = how == "inner")) {
         (plan, run) =>

@@ -6,6 +6,9 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.timestamp_micros
 
+import winops.Interval
+import winops.spark.plan.OperatorSpec
+
 /** A row of a window; `micros` is its time in microseconds since the epoch. */
 final case class Trade(k: Option[String], micros: Long, n: Int, x: Option[Double])
 
@@ -98,6 +101,33 @@ trait LookupTest extends KeepStreamTest {
         s"lookup => TABLE(asks), lookup_on => named_struct('k', 'sym'), " +
         s"lookup_time => 'placed', $arguments")
   }
+
+  /** Joins each ask with the trade of its key that is the nearest in time. */
+  protected def joinedByKey(
+      asks: DataFrame,
+      trades: DataFrame,
+      direction: String = "backward",
+      tolerance: Interval = null,
+      allowExactMatches: Boolean = true,
+      how: String = "left",
+      idle: Interval = null,
+      maxRows: Long = OperatorSpec.DefaultMaxRows,
+      atEnd: String = "wait",
+      late: String = "drop"): DataFrame = winops.asofJoin(
+    asks,
+    trades,
+    leftOn = "placed",
+    rightOn = "ts",
+    leftBy = Seq("sym"),
+    rightBy = Seq("k"),
+    direction = direction,
+    tolerance = tolerance,
+    allowExactMatches = allowExactMatches,
+    how = how,
+    idle = idle,
+    maxRows = maxRows,
+    atEnd = atEnd,
+    late = late)
 
   protected def onTables(trades: Seq[Trade], asks: Seq[Ask])(
       query: (DataFrame, DataFrame) => DataFrame): Seq[Row] =
