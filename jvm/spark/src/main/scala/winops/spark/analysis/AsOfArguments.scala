@@ -15,6 +15,8 @@ import winops.spark.internal.WinopsErrors
   * of pandas' `merge_asof`.
   */
 private[spark] object AsOfArguments {
+  import AsOfPlan.{Backward, Forward, Nearest}
+
   private val Names = Seq(
     "on",
     "left_on",
@@ -32,9 +34,6 @@ private[spark] object AsOfArguments {
     "at_end",
     "late")
 
-  private val Backward = "backward"
-  private val Forward = "forward"
-  private val Nearest = "nearest"
   private val LeftJoin = "left"
   private val InnerJoin = "inner"
   private val DropLate = "drop"

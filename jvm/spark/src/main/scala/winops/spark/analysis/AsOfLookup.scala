@@ -3,6 +3,8 @@ package winops.spark.analysis
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, LogicalPlan, Project}
 
+import winops.spark.plan.JoinForm
+
 /** An as-of join with the newest row that is not behind the time of a row of the left side: the
   * row looks up a window of one row for each key.
   *
@@ -35,7 +37,8 @@ private[spark] final case class AsOfLookup(
       ordered(leftTime),
       ordered(rightTime),
       isBefore = !isExact,
-      definitions)
+      definitions,
+      JoinForm(if (isForward) Forward else Backward, allowsExact = Some(isExact)))
     val found = GetArrayItem(rows.contents, Literal(0), failOnError = false)
     val tested = condition.fold[Expression](found) { test =>
       If(over(test, rows.own, found), found, Literal(null, found.dataType))

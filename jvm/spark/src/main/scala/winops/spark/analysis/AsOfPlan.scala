@@ -6,11 +6,12 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, Filter, LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DataType, LongType, Metadata}
+import org.apache.spark.unsafe.types.CalendarInterval
 
 import winops.spark.expressions.{LosslessCast, UnqualifiedSql}
 import winops.spark.internal.WinopsErrors
 import winops.spark.over.Watermarks
-import winops.spark.plan.{FramedFunction, GroupedOperator, Keep, Output}
+import winops.spark.plan.{FramedFunction, GroupedOperator, JoinForm, Keep, Output}
 import winops.spark.row.KeyTypes
 import winops.spark.source.StoredColumns
 
@@ -59,6 +60,8 @@ private[spark] trait AsOfPlan {
     *   the time of the right side
     * @param isBefore
     *   true if rows of the right side of that time are not in the array
+    * @param form
+    *   the direction of the join, and the arguments that have an effect on its state
     * @param looksAhead
     *   true if the time as of which a row looks up may be later than its own
     */
@@ -68,6 +71,7 @@ private[spark] trait AsOfPlan {
       rightAt: Expression,
       isBefore: Boolean,
       definitions: Map[Long, CTERelationDef],
+      form: JoinForm,
       looksAhead: Boolean = false): Answered = {
     checkTimes()
     val ofLeft = new NamedRows(left, keys.map(_._1) :+ leftAt)
@@ -98,14 +102,17 @@ private[spark] trait AsOfPlan {
       NamedArgumentExpression(name, value)
     })
     // The names of computed columns do not say of what they are computed.
-    val by = ((leftAt, rightAt) +: keys).map { case (own, other) =>
-      s"${FramedFunction.identityOf(other, right.output)} = " +
-        FramedFunction.identityOf(own, left.output)
-    } ++ rightConditions.map(FramedFunction.identityOf(_, right.output))
+    def pairOf(own: Expression, other: Expression) =
+      s"left ${FramedFunction.identityOf(own, left.output)} with " +
+        s"right ${FramedFunction.identityOf(other, right.output)}"
+    val join = form.copy(
+      times = pairOf(leftTime, rightTime),
+      keys = keys.map { case (own, other) => pairOf(own, other) },
+      conditions = rightConditions.map(FramedFunction.identityOf(_, right.output)))
     val answers = ResolveKeep.resolve(
       call,
       definitions,
-      _.copy(by = policy +: by, ofJoin = true, looksAhead = looksAhead))
+      _.copy(join = Some(join), looksAhead = looksAhead))
     val (own, added) = answers.output.splitAt(ofLeft.plan.output.size)
     Answered(answers, own.take(left.output.size), added.head, added.tail)
   }
@@ -202,6 +209,10 @@ private[spark] trait AsOfPlan {
 
 private[spark] object AsOfPlan {
 
+  val Backward = "backward"
+  val Forward = "forward"
+  val Nearest = "nearest"
+
   /** The name of the column with the match. */
   val Match = "_match"
   private val Made = "_as_of_"
@@ -263,6 +274,9 @@ private[spark] object AsOfPlan {
   /** The time of so many microseconds, of the type of another time. */
   def timeOf(micros: Expression, like: Expression): Expression =
     PreciseTimestampConversion(micros, LongType, like.dataType)
+
+  /** An interval of microseconds in words, such as `5 seconds`. */
+  def textOf(micros: Long): String = new CalendarInterval(0, 0, micros).toString
 
   /** The microseconds from one time to a later one. */
   def distance(from: Expression, to: Expression): Expression = Subtract(micros(to), micros(from))

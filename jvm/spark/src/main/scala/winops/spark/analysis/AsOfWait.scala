@@ -4,6 +4,8 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, LogicalPlan, Project}
 import org.apache.spark.sql.types.ArrayType
 
+import winops.spark.plan.JoinForm
+
 /** An as-of join of streams with a row that may be behind the time of a row of the left side. The
   * row of the left side waits until all rows within the tolerance have come, and then looks up
   * the rows within the tolerance. It reads all of them, so its cost grows with their number.
@@ -43,6 +45,7 @@ private[spark] final case class AsOfWait(
       rightTime,
       isBefore = false,
       definitions,
+      JoinForm(if (isNearest) Nearest else Forward, Some(textOf(tolerance))),
       looksAhead = true)
     val own = rows.own
     val time = own(left.output.indexWhere(_.exprId == leftTime.exprId))

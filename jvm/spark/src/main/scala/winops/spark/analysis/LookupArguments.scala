@@ -95,7 +95,7 @@ private[spark] object LookupArguments {
     val by =
       for (column <- table.output; value <- filled.get(column.exprId))
         yield s"${column.name} = ${value.references.map(_.name).mkString}"
-    AskingRows(rows, rows.output.last, shown, if (options.by.isEmpty) by.sorted else options.by)
+    AskingRows(rows, rows.output.last, shown, by.sorted)
   }
 
   /** The columns of the output.

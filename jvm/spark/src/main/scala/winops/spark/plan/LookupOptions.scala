@@ -13,8 +13,8 @@ package winops.spark.plan
   * @param by
   *   the columns that fill the columns of the windows in such a row, sorted: its time and its
   *   group key, each behind the column that it fills
-  * @param ofJoin
-  *   true if an as-of join reads the windows
+  * @param join
+  *   the as-of join that reads the windows; none for the rows of a lookup
   * @param looksAhead
   *   true if such a row reads the windows later than at its own time, so that this may be before
   *   the watermark in the output
@@ -25,5 +25,9 @@ final case class LookupOptions(
     contents: Option[String] = None,
     time: Option[String] = None,
     by: Seq[String] = Nil,
-    ofJoin: Boolean = false,
-    looksAhead: Boolean = false)
+    join: Option[JoinForm] = None,
+    looksAhead: Boolean = false) {
+
+  /** True if an as-of join reads the windows. */
+  def ofJoin: Boolean = join.isDefined
+}

@@ -63,9 +63,18 @@ private[spark] object IdentityFields {
   val Lookup = "lookup"
 
   /** The columns of which the time and the group key of rows that look up are, each behind the
-    * column of the windows.
+    * column of the windows. A join has `Join` instead.
     */
   val LookupBy = "lookup_by"
+
+  /** The arguments of an as-of join, in the fields that follow. */
+  val Join = "join"
+  val JoinDirection = "direction"
+  val JoinTolerance = "tolerance"
+  val JoinAllowsExact = "allow_exact_matches"
+  val JoinTimes = "times"
+  val JoinKeys = "keys"
+  val JoinConditions = "conditions"
 
   /** The form in which aggregates are stored. */
   val Aggregates = "aggregates"

@@ -114,7 +114,14 @@ object RestartPlan {
 
     private def isSame(field: String): Boolean = before.get(field) == now.get(field)
 
-    def differences: Seq[Difference] = operator.map(Seq(_)).getOrElse {
+    def differences: Seq[Difference] =
+      if (operator.nonEmpty) operator.toSeq
+      else if (isSame(Join)) ofState
+      else {
+        JoinDifferences.of(before.getOrElse(Join, JNothing), now.getOrElse(Join, JNothing))
+      }
+
+    private def ofState: Seq[Difference] = {
       val rows = columns.differences
       val results = if (before.contains(Over)) functions else aggregates
       val others = window ++ group ++ Seq(Order, Time, Apply, Arguments, ExactFloats)
@@ -128,17 +135,22 @@ object RestartPlan {
       (made ++ zone(made)).map(ofCrossGroup)
     }
 
-    /** A keep and a window function have no state in common. */
-    private def operator: Option[Difference] = Option.unless(isSame(Over)) {
-      def name(identity: Map[String, JValue]) = if (identity.contains(Over)) "OVER" else "keep"
-      Difference(
-        "operator",
-        name(before),
-        name(now),
-        Outcome.Refused,
-        "The states of keep and of window functions have nothing in common.",
-        Remedies.former)
-    }
+    /** A keep, an as-of join and a window function have no state in common. */
+    private def operator: Option[Difference] =
+      Option.unless(nameOf(before) == nameOf(now)) {
+        Difference(
+          "operator",
+          nameOf(before),
+          nameOf(now),
+          Outcome.Refused,
+          "The states of keep, of asof_join and of window functions have nothing in common.",
+          Remedies.former)
+      }
+
+    private def nameOf(identity: Map[String, JValue]): String =
+      if (identity.contains(Over)) "OVER"
+      else if (identity.contains(Join)) "asof_join"
+      else "keep"
 
     private def window: Seq[Difference] =
       if (isSame(Policy) && isSame(Dialect)) Nil
@@ -346,7 +358,7 @@ object RestartPlan {
   private val SharedState =
     "The groups of a cross-group window share state, which is not rebuilt."
 
-  private val HiddenDifference =
+  private[restart] val HiddenDifference =
     " (the SQL is the same, but not what the number after arguments: stands for: schemas, " +
       "options, types, lambda variables, the mode for errors, and the code of functions)"
 }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.winops.internal.Catalyst
 
 import winops.spark.expressions.HiddenArguments
 import winops.spark.internal.WinopsErrors
-import winops.spark.plan.{Application, FramedFunction, KeepPlan, KeepSpec, OperatorPlan, OverPlan, RestartOptions}
+import winops.spark.plan.{Application, FramedFunction, JoinForm, KeepPlan, KeepSpec, OperatorPlan, OverPlan, RestartOptions}
 import winops.spark.restart.{AggregatesForm, ColumnDifferences, FormerColumn, FrameForms, FunctionsIdentity, RestartPlan, StoredTypes}
 import winops.spark.restart.IdentityFields._
 import winops.storage.bytes.CorruptStateException
@@ -61,7 +61,8 @@ object StateIdentity {
       (Whole -> Option.when(spec.emitsRowIds && isWhole(spec.policy))(true)) ~
       (Punctuation -> spec.punctuation) ~
       (Lookup -> spec.lookup.map(one => if (one.before) "before" else "at")) ~
-      (LookupBy -> spec.lookup.map(one => texts(one.by))) ~
+      (LookupBy -> spec.lookup.filterNot(_.ofJoin).map(one => texts(one.by))) ~
+      (Join -> spec.lookup.flatMap(_.join).map(ofJoin)) ~
       (Across -> Option.when(spec.acrossGroups)(true)) ~
       (CrossGroup -> Option.when(spec.isCrossGroup)(true)) ~
       (OneSided -> Option
@@ -69,6 +70,14 @@ object StateIdentity {
       (Results -> results) ~
       (Aggregates -> Option.when(spec.followsContent)(AggregatesForm.of(plan).json))
   }
+
+  private def ofJoin(form: JoinForm): JObject =
+    (JoinDirection -> form.direction) ~
+      (JoinTolerance -> form.tolerance) ~
+      (JoinAllowsExact -> form.allowsExact) ~
+      (JoinTimes -> form.times) ~
+      (JoinKeys -> texts(form.keys)) ~
+      (JoinConditions -> texts(form.conditions))
 
   /** Returns true if the groups of the policy are larger than they could be. */
   private def isWhole(policy: winops.policy.Policy): Boolean =

@@ -2,6 +2,7 @@ package winops.spark.restart
 
 import java.sql.Timestamp
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.catalyst.expressions.{And, Attribute, EqualTo, Expression, GreaterThan, Literal, Lower, Upper}
 import org.apache.spark.sql.catalyst.plans.{AsOfJoinDirection, LeftOuter}
@@ -61,6 +62,27 @@ class ChangedLookupsSuite extends LookupTest {
     assert(plan.head == "is refused")
     assert(conditionsOf(intercept[Exception](run())).contains("WINOPS_POLICY_CHANGED"))
   }
+
+  /** Checks that a restart with another join is refused, and names the argument that differs. */
+  private def isRefusedJoin(before: Query, now: Query)(name: String, was: String, is: String): Unit =
+    restarted(before, now) { (plan, run) =>
+      assert(plan == Seq("is refused", "is refused"))
+      val error = intercept[Exception](run())
+      val text = Iterator
+        .iterate[Throwable](error)(_.getCause)
+        .takeWhile(_ != null)
+        .collectFirst {
+          case one: SparkThrowable if one.getCondition == "WINOPS_POLICY_CHANGED" =>
+            one.asInstanceOf[Throwable].getMessage
+        }
+        .getOrElse(fail(error))
+      assert(text.contains(s"In the checkpoint: $name of the as-of join = $was\n"), text)
+      assert(text.contains(s"In this query: $name of the as-of join = $is\n"), text)
+      assert(text.contains("start with a new checkpoint"), text)
+      Seq("KEEP", "lookup", "on_change", "arguments:").foreach { word =>
+        assert(!text.contains(word), text)
+      }
+    }
 
   test("the same query answers the rows that have waited") {
     continues(query(), query(), "continues")(
@@ -130,9 +152,15 @@ class ChangedLookupsSuite extends LookupTest {
       joinedByKey(asks, trades,
         direction = direction,
         tolerance = Interval.ofText(s"$millis milliseconds"))
-    isRefused(join("forward", 3000), join("forward", 4000))
-    isRefused(join("forward", 3000), join("nearest", 3000))
-    isRefused(join("nearest", 3000), join("backward", 3000))
+    isRefusedJoin(join("forward", 3000), join("forward", 4000))(
+      "tolerance",
+      "3 seconds",
+      "4 seconds")
+    isRefusedJoin(join("forward", 3000), join("nearest", 3000))("direction", "forward", "nearest")
+    isRefusedJoin(join("nearest", 3000), join("backward", 3000))(
+      "direction",
+      "nearest",
+      "backward")
     restarted(join("backward", 3000), join("backward", 500)) { (plan, run) =>
       assert(plan.head == "continues")
       // The tolerance is tested when a row is joined: 1 second is too far now.
@@ -140,6 +168,17 @@ class ChangedLookupsSuite extends LookupTest {
         run().map(row => (row.getAs[Int]("id"), row.isNullAt(row.fieldIndex("n")))) ==
           Seq(2 -> true, 3 -> true))
     }
+  }
+
+  test("whether a backward join has matches of the same time may not change") {
+    def join(isExact: Boolean): Query = (trades, asks) =>
+      joinedByKey(asks, trades, allowExactMatches = isExact)
+    isRefusedJoin(join(true), join(false))("allow_exact_matches", "true", "false")
+  }
+
+  test("a lookup and an as-of join have no state in common") {
+    val join: Query = (trades, asks) => joinedByKey(asks, trades)
+    isRefused(query(policy = "KEEP 1 ROW"), join)
   }
 
   test("arguments of an as-of join that are those of keep may change") {
@@ -182,7 +221,10 @@ class ChangedLookupsSuite extends LookupTest {
     def join(key: Expression => Expression): Query =
       joinOn(column => EqualTo(key(column("sym")), key(column("k"))))
     // The columns that are computed of both expressions have the same names.
-    isRefused(join(Lower(_)), join(Upper(_)))
+    isRefusedJoin(join(Lower(_)), join(Upper(_)))(
+      "keys",
+      "left lower(sym) with right lower(k)",
+      "left upper(sym) with right upper(k)")
     restarted(join(Lower(_)), join(Lower(_)))((plan, _) => assert(plan.head == "continues"))
   }
 
@@ -190,7 +232,10 @@ class ChangedLookupsSuite extends LookupTest {
     def join(side: String, least: Int): Query =
       joinOn(column =>
         And(EqualTo(column("sym"), column("k")), GreaterThan(column(side), Literal(least))))
-    isRefused(join("n", 0), join("n", 1))
+    isRefusedJoin(join("n", 0), join("n", 1))(
+      "conditions over the right side",
+      "(n > 0)",
+      "(n > 1)")
     Seq((join("n", 1), join("n", 1)), (join("id", 0), join("id", 1))).foreach {
       case (before, after) =>
         restarted(before, after)((plan, _) => assert(plan.head == "continues"))
