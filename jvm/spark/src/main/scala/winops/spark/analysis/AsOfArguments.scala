@@ -15,7 +15,7 @@ import winops.spark.internal.WinopsErrors
   * of pandas' `merge_asof`.
   */
 private[spark] object AsOfArguments {
-  import AsOfPlan.{Backward, Forward, Nearest}
+  import AsOfPlan.{Backward, Forward, MicrosPerDay, Nearest}
 
   private val Names = Seq(
     "on",
@@ -112,7 +112,7 @@ private[spark] object AsOfArguments {
           s"'$WaitAtEnd' with the direction $direction, whose rows wait for the rows within the " +
             s"tolerance; '$FlushAtEnd' is for the direction $Backward")
       }
-      Seq(leftTime, rightTime).foreach(ResolveKeep.checkedTime)
+      AsOfPlan.checkTimeTypes(leftTime, rightTime)
       val joined = direction match {
         case _ if waits => waiting(tolerance.get).plan(definitions)
         case Backward =>
@@ -221,7 +221,12 @@ private[spark] object AsOfArguments {
       val ofBoth = named("left", ofLeft, ofRight, one) ++ named("right", ofRight, ofLeft, other)
       checkNames(ofBoth)
       val columns = ofBoth.map(_.shown)
-      CheckKeep.names(reason, columns.map(_.toAttribute))
+      CheckKeep.names(
+        reason,
+        columns.map(_.toAttribute),
+        "The as-of join has",
+        "Omit late='emit' (in SQL late => 'emit'), or rename the column before, for example " +
+          "with withColumnRenamed")
       Project(columns ++ reason, joined)
     }
 
@@ -237,6 +242,7 @@ private[spark] object AsOfArguments {
         if column.side != other.side || !isSame(column.own.name, other.own.name)
       } throw WinopsErrors.analysis(
         "WINOPS_COLUMN_CONFLICT",
+        "input" -> "The as-of join has",
         "column" -> s"${column.own.name} of the ${column.side} side",
         "expected" -> ("In the output of asof_join, this column and the column " +
           s"${other.own.name} of the ${other.side} side have the name ${other.shown.name}. Give " +
@@ -271,11 +277,17 @@ private[spark] object AsOfArguments {
       if (isRequired && pairs.size != 1) {
         throw WinopsErrors.argument("VALUE", name, "one time column of each side")
       }
-      def sideOf(side: String) = if (both.isDefined) name else s"${side}_$name"
+      val instead =
+        if (both.isDefined) s", or name a column of each side with left_$name and right_$name"
+        else ""
+      def columnOf(side: String, column: String, rows: LogicalPlan) = NamedColumns.of(
+        s"the argument ${if (both.isDefined) name else s"${side}_$name"}",
+        column,
+        rows.output,
+        s"The $side side of the as-of join",
+        instead)
       pairs.map { case (one, other) =>
-        (
-          NamedColumns.of(sideOf("left"), one, left.output),
-          NamedColumns.of(sideOf("right"), other, right.output))
+        (columnOf("left", one, left), columnOf("right", other, right))
       }
     }
 
@@ -299,12 +311,30 @@ private[spark] object AsOfArguments {
         throw WinopsErrors.argument(
           "VALUE",
           "tolerance",
-          "an interval such as INTERVAL 5 SECONDS, of at least 0 and without months")
+          "an interval of zero or more such as '5 seconds', without months and years, and not " +
+            shownValue(value))
       }
     }
 
+    /** The interval in microseconds; none if it has months, or too many microseconds. */
     private def micros(interval: CalendarInterval): Option[Long] =
-      Option.when(interval.months == 0)(interval.days * MicrosPerDay + interval.microseconds)
+      Option
+        .when(interval.months == 0) {
+          BigInt(interval.days) * MicrosPerDay + interval.microseconds
+        }
+        .filter(_.isValidLong)
+        .map(_.toLong)
+
+    /** The value of a constant as a call has it. */
+    private def shownValue(value: Expression): String =
+      if (!value.foldable) value.sql
+      else {
+        value.eval() match {
+          case null => "NULL"
+          case text: UTF8String => s"'$text'"
+          case other => Literal.create(other, value.dataType).sql
+        }
+      }
   }
 
   /** A column of the output.
@@ -315,8 +345,6 @@ private[spark] object AsOfArguments {
     *   the column of this side
     */
   private final case class Shown(side: String, own: Attribute, shown: Alias)
-
-  private val MicrosPerDay = 24L * 60 * 60 * 1000 * 1000
 
   private def lower(name: String): String = name.toLowerCase(Locale.ROOT)
 }

@@ -73,6 +73,7 @@ private[spark] trait AsOfPlan {
       definitions: Map[Long, CTERelationDef],
       form: JoinForm,
       looksAhead: Boolean = false): Answered = {
+    checkHistory()
     checkTimes()
     val ofLeft = new NamedRows(left, keys.map(_._1) :+ leftAt)
     val ofRight = new NamedRows(right, keys.map(rightKey) :+ rightAt, Some(Keep.Lookup))
@@ -117,21 +118,29 @@ private[spark] trait AsOfPlan {
     Answered(answers, own.take(left.output.size), added.head, added.tail)
   }
 
+  private def checkHistory(): Unit =
+    if (LookupArguments.startsWithTable(left)) {
+      throw refused(
+        "the left side starts with a table by with_history, which only the right side can",
+        "Give asof_join the left stream without with_history")
+    }
+
   private def checkTimes(): Unit = {
-    Seq(leftTime, rightTime).foreach(ResolveKeep.checkedTime)
+    checkTimeTypes(leftTime, rightTime)
     if (leftTime.dataType != rightTime.dataType) {
       throw refused(
-        s"${leftTime.name} has the type ${leftTime.dataType.sql} and ${rightTime.name} the type " +
-          rightTime.dataType.sql,
+        s"the time column ${typeOf(leftTime, LeftSide)}, and the time column " +
+          typeOf(rightTime, RightSide),
         "Cast one of them to the type of the other one")
     }
-    Seq(left -> leftTime, right -> rightTime).foreach { case (rows, time) =>
-      if (rows.isStreaming && !Watermarks.isOn(time)) {
-        throw WinopsErrors.analysis(
-          "WINOPS_WATERMARK_REQUIRED",
-          "column" -> time.name,
-          "expected" -> Watermarks.advice(rows, time.name, "join by its times"))
-      }
+    Seq((left, leftTime, LeftSide), (right, rightTime, RightSide)).foreach {
+      case (rows, time, side) =>
+        if (rows.isStreaming && !Watermarks.isOn(time)) {
+          throw WinopsErrors.analysis(
+            "WINOPS_WATERMARK_REQUIRED",
+            "column" -> s"${time.name} of the $side of the as-of join",
+            "expected" -> Watermarks.advice(rows, time.name, "join by its times"))
+        }
     }
   }
 
@@ -139,16 +148,16 @@ private[spark] trait AsOfPlan {
     */
   private def rightKey(pair: (Expression, Expression)): Expression = {
     val (own, other) = pair
-    def typeOf(key: Expression) = s"${UnqualifiedSql.of(key)} has the type ${key.dataType.sql}"
-    Seq(own, other).filterNot(key => KeyTypes.accept(key.dataType)).foreach { key =>
-      throw refused(
-        s"${typeOf(key)}, whose values cannot be compared",
-        s"Join by a column of another type, such as ${KeyTypes.ComparableForms}")
+    Seq(own -> LeftSide, other -> RightSide).foreach { case (key, side) =>
+      if (!KeyTypes.accept(key.dataType)) {
+        throw refused(
+          s"the key ${typeOf(key, side)}, whose values cannot be compared",
+          s"Join by a column of another type, such as ${KeyTypes.ComparableForms}")
+      }
     }
+    val types = s"the key ${typeOf(own, LeftSide)}, and the key ${typeOf(other, RightSide)}"
     if (!LosslessCast.hasSameCollations(own.dataType, other.dataType)) {
-      throw refused(
-        s"${typeOf(own)} and ${typeOf(other)}, of another collation",
-        LookupArguments.SameCollation)
+      throw refused(s"$types, of another collation", LookupArguments.SameCollation)
     }
     def isCommon(to: DataType) =
       LosslessCast.isPossible(own.dataType, to) && LosslessCast.isPossible(other.dataType, to)
@@ -160,7 +169,7 @@ private[spark] trait AsOfPlan {
         own.dataType +: TypeCoercion.findWiderTypeForTwo(own.dataType, other.dataType).toSeq
       wider.find(isCommon).map(Cast(other, _, zone)).getOrElse {
         throw refused(
-          s"${typeOf(own)}, ${typeOf(other)}, and no type has all values of both",
+          s"$types, and no type has all values of both",
           "Cast one of them to the type of the other one")
       }
     }
@@ -208,10 +217,14 @@ private[spark] trait AsOfPlan {
 }
 
 private[spark] object AsOfPlan {
+  private val LeftSide = "left side"
+  private val RightSide = "right side"
 
   val Backward = "backward"
   val Forward = "forward"
   val Nearest = "nearest"
+
+  val MicrosPerDay: Long = 24L * 60 * 60 * 1000 * 1000
 
   /** The name of the column with the match. */
   val Match = "_match"
@@ -267,6 +280,15 @@ private[spark] object AsOfPlan {
       "Join two streams, of which the right one may start with a table, by with_history, or join " +
         "two tables")
 
+  /** Refuses a time column of either side that cannot be a time. */
+  def checkTimeTypes(left: Attribute, right: Attribute): Unit =
+    Seq(left -> LeftSide, right -> RightSide).foreach { case (time, side) =>
+      ResolveKeep.checkedTime(time, s" of the $side of the as-of join")
+    }
+
+  private def typeOf(expression: Expression, side: String): String =
+    s"${UnqualifiedSql.of(expression)} of the $side has the type ${expression.dataType.sql}"
+
   /** The microseconds of a time. */
   def micros(time: Expression): Expression =
     PreciseTimestampConversion(time, time.dataType, LongType)
@@ -276,7 +298,8 @@ private[spark] object AsOfPlan {
     PreciseTimestampConversion(micros, LongType, like.dataType)
 
   /** An interval of microseconds in words, such as `5 seconds`. */
-  def textOf(micros: Long): String = new CalendarInterval(0, 0, micros).toString
+  def textOf(micros: Long): String =
+    new CalendarInterval(0, (micros / MicrosPerDay).toInt, micros % MicrosPerDay).toString
 
   /** The microseconds from one time to a later one. */
   def distance(from: Expression, to: Expression): Expression = Subtract(micros(to), micros(from))

@@ -4,7 +4,9 @@ import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, LogicalPlan, Project}
 import org.apache.spark.sql.types.ArrayType
 
+import winops.spark.internal.WinopsErrors
 import winops.spark.plan.JoinForm
+import winops.text.dialect.Limits
 
 /** An as-of join of streams with a row that may be behind the time of a row of the left side. The
   * row of the left side waits until all rows within the tolerance have come, and then looks up
@@ -39,6 +41,13 @@ private[spark] final case class AsOfWait(
   private val rightOrdinal = right.output.indexWhere(_.exprId == rightTime.exprId)
 
   override def plan(definitions: Map[Long, CTERelationDef]): LogicalPlan = {
+    if (tolerance > maxTolerance) {
+      throw WinopsErrors.argument(
+        "VALUE",
+        "tolerance",
+        s"at most '${maxTolerance / MicrosPerDay} days' with the direction " +
+          s"${if (isNearest) Nearest else Forward} on streams, and not ${textOf(tolerance)}")
+    }
     val rows = answered(
       s"KEEP $length MILLISECONDS",
       timeOf(Add(micros(leftTime), Literal(tolerance)), leftTime),
@@ -78,8 +87,14 @@ private[spark] final case class AsOfWait(
   }
 
   /** The length of the window in milliseconds. Its rows leave at whole milliseconds. */
-  private def length: Long =
-    (if (isNearest) 2 else 1) * (tolerance / AsOfWait.MicrosPerMilli + 1) + 1
+  private def length: Long = sides * (tolerance / AsOfWait.MicrosPerMilli + 1) + 1
+
+  /** The greatest tolerance whose window is not too long, in whole days. */
+  private def maxTolerance: Long =
+    (Limits.MaxMicros / MicrosPerDay - 1) / sides * MicrosPerDay
+
+  /** The number of tolerances that the window is long. */
+  private def sides: Long = if (isNearest) 2L else 1L
 
   private def timeIn(row: Expression): Expression = GetStructField(row, rightOrdinal)
 

@@ -57,9 +57,10 @@ private[spark] object CheckKeep extends Logging {
       case Some(column)
           if table.isStreaming && (spec.rowsWait || spec.usesTime) &&
             !Watermarks.isOn(column) =>
+        val isOfLookup = spec.lookup.isDefined
         throw WinopsErrors.analysis(
           "WINOPS_WATERMARK_REQUIRED",
-          "column" -> column.name,
+          "column" -> (column.name + (if (isOfLookup) LookupArguments.OfWindows else "")),
           "expected" -> Watermarks.advice(
             table,
             column.name,
@@ -117,11 +118,19 @@ private[spark] object CheckKeep extends Logging {
         } else "Rename or drop it before keep, for example with withColumnRenamed")
     }
 
-  /** Refuses rows that look up, or join, and have a column with the name of an added one. */
-  def names(columns: Seq[Attribute], rows: Seq[Attribute]): Unit =
-    conflict(columns, rows).foreach { row =>
-      throw conflicting(row, "Rename or drop it before, for example with withColumnRenamed")
-    }
+  /** Refuses rows that look up, or join, and have a column with the name of an added one.
+    *
+    * @param input
+    *   the input with these rows and its verb, such as `The input has`
+    * @param expected
+    *   what to write instead
+    */
+  def names(
+      columns: Seq[Attribute],
+      rows: Seq[Attribute],
+      input: String,
+      expected: String): Unit =
+    conflict(columns, rows).foreach(row => throw conflicting(row, expected, input))
 
   private def conflict(columns: Seq[Attribute], rows: Seq[Attribute]): Option[Attribute] =
     rows.find(row => columns.exists(isSame(_, row.name)))
@@ -129,8 +138,15 @@ private[spark] object CheckKeep extends Logging {
   private def isSame(one: Attribute, name: String): Boolean =
     SQLConf.get.resolver(one.name, name)
 
-  private def conflicting(row: Attribute, expected: String): AnalysisException =
-    WinopsErrors.analysis("WINOPS_COLUMN_CONFLICT", "column" -> row.name, "expected" -> expected)
+  private def conflicting(
+      row: Attribute,
+      expected: String,
+      input: String = "The input has"): AnalysisException =
+    WinopsErrors.analysis(
+      "WINOPS_COLUMN_CONFLICT",
+      "input" -> input,
+      "column" -> row.name,
+      "expected" -> expected)
 
   /** Warns of a column that seems to say what rows do, in a call without operations. */
   def operations(spec: KeepSpec, rows: Seq[Attribute]): Unit =

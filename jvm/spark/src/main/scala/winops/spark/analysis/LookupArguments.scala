@@ -28,6 +28,16 @@ private[spark] object LookupArguments {
 
   private val Names = Seq(Other, On, Time, Before, How, Contents)
 
+  // The arguments in errors.
+  private val OnOfCall = s"on= of lookup (in SQL $On)"
+  private val TimeOfCall = s"time= of lookup (in SQL $Time)"
+  private val ContentsOfCall = s"contents= of lookup (in SQL $Contents)"
+  private val EmitsLate = "late='emit' (in SQL late => 'emit')"
+
+  /** The input that has a column, in errors. */
+  val OfWindows: String = " of the rows of the windows"
+  private val OfOther = " of the rows that look up"
+
   /** The advice for two columns that are compared and have different collations. */
   val SameCollation: String =
     "Give one of the two columns the collation of the other one, with COLLATE"
@@ -117,10 +127,55 @@ private[spark] object LookupArguments {
     val reason = Option.when(spec.emitsRefused) {
       AttributeReference(Keep.ChangeReason, StringType, nullable = true)()
     }
-    CheckKeep.names(contents.toSeq ++ reason, results)
-    val added = results ++ contents ++ reason
-    CheckKeep.names(added, asking.shown)
-    asking.shown ++ added
+    checkNames(results, contents, reason)
+    val input =
+      if (spec.lookup.exists(_.ofJoin)) "The left side of the as-of join has"
+      else "The rows that look up have"
+    val orRename = "or rename the column before, for example with withColumnRenamed"
+    CheckKeep.names(
+      results,
+      asking.shown,
+      input,
+      "Give the aggregate another name, as a key of the dict of lookup or with AS in SQL, " +
+        orRename)
+    CheckKeep.names(
+      contents.toSeq,
+      asking.shown,
+      input,
+      s"Give another name with $ContentsOfCall, $orRename")
+    CheckKeep.names(reason.toSeq, asking.shown, input, s"Omit $EmitsLate, $orRename")
+    asking.shown ++ results ++ contents ++ reason
+  }
+
+  /** Refuses two columns of one name among those that a lookup adds. */
+  private def checkNames(
+      results: Seq[Attribute],
+      contents: Option[Attribute],
+      reason: Option[Attribute]): Unit = {
+    def isIn(columns: Iterable[Attribute], name: String) =
+      columns.exists(column => SQLConf.get.resolver(column.name, name))
+    contents.foreach { own =>
+      if (isIn(results, own.name)) {
+        throw WinopsErrors.argument(
+          "VALUE",
+          ContentsOfCall,
+          s"a name that no aggregate has; ${own.name} is the name of one")
+      }
+      if (isIn(reason, own.name)) {
+        throw WinopsErrors.argument(
+          "VALUE",
+          ContentsOfCall,
+          s"another name than ${own.name}, the column of $EmitsLate")
+      }
+    }
+    reason.foreach { own =>
+      if (isIn(results, own.name)) {
+        throw WinopsErrors.argument(
+          "VALUE",
+          "the dict of lookup (in SQL aggregates)",
+          s"another name than ${own.name}, the column of $EmitsLate")
+      }
+    }
   }
 
   private def check(spec: KeepSpec, table: LogicalPlan, other: LogicalPlan): Unit = {
@@ -142,7 +197,8 @@ private[spark] object LookupArguments {
       throw refused(
         "the rows of a table that are not applied by their time have none as of which a row " +
           "could look a window up",
-        "Name the time columns, with time => 'column' and lookup_time => 'column', and omit apply")
+        s"Name the time columns, with time='column' of keep (in SQL time => 'column') and " +
+          s"time='column' of lookup (in SQL $Time => 'column'), and omit apply")
     }
     if (table.isStreaming && !other.isStreaming) {
       throw refused(
@@ -165,7 +221,7 @@ private[spark] object LookupArguments {
   /** Returns true for rows of which some are those of a table, and not the output of an operator
     * that starts with a table.
     */
-  private def startsWithTable(rows: LogicalPlan): Boolean = rows match {
+  def startsWithTable(rows: LogicalPlan): Boolean = rows match {
     case _: WithHistory => true
     case _: GroupedOperator => false
     case other => other.children.exists(startsWithTable)
@@ -185,13 +241,12 @@ private[spark] object LookupArguments {
     val (ofTime, columns) = table.output
       .filter(read.contains)
       .partition(column => time.exists(_.exprId == column.exprId))
-    pairs.foreach { case (name, _) =>
+    pairs.foreach { case (name, given) =>
       if (ofTime.exists(column => isSame(column.name, name))) {
         throw WinopsErrors.argument(
           "VALUE",
-          On,
-          s"it without $name, the time column of the windows, which $Time (time= in Python) " +
-            "fills")
+          OnOfCall,
+          s"it without $name, the time column of the windows, which $TimeOfCall fills")
       }
       if (columns.isEmpty) {
         val reason =
@@ -199,15 +254,20 @@ private[spark] object LookupArguments {
           else "the group key refers to no column but the time"
         throw WinopsErrors.argument(
           "UNKNOWN",
-          On,
-          "it with a group key over other columns than the time, or omit it (on= in Python): " +
-            reason)
+          OnOfCall,
+          s"it with a group key over other columns than the time, or omit it: $reason")
       }
       if (!columns.exists(column => isSame(column.name, name))) {
+        val key = columns
+          .map(_.name)
+          .find(own => !pairs.exists { case (other, _) => isSame(own, other) })
+          .getOrElse(columns.head.name)
         throw WinopsErrors.argument(
           "VALUE",
-          On,
-          columns.map(_.name).mkString("the columns of the group key: ", ", ", ""))
+          OnOfCall,
+          columns.map(_.name).mkString("the columns of the group key: ", ", ", "") +
+            s". $name is none of them. If $given is a column of the rows that look up, write " +
+            onOf(key, given))
       }
     }
     columns.map { column =>
@@ -218,21 +278,17 @@ private[spark] object LookupArguments {
         throw refused(
           s"the rows that look up have ${WinopsErrors.found("column", name, other.output)} for " +
             s"the column ${column.name} of the group key",
-          advice("column", name, other, s"$On => named_struct('${column.name}', 'column')"))
+          advice("column", name, other, onOf(column.name, "column")))
       }
       if (!LosslessCast.hasSameCollations(own.dataType, column.dataType)) {
         throw refused(
-          s"the column ${own.name} has the type ${own.dataType.sql}, and the column " +
-            s"${column.name} of the group key has the type ${column.dataType.sql}, of another " +
-            "collation",
+          s"${typeOf(own, column)}, of another collation",
           SameCollation)
       }
       if (!LosslessCast.isPossible(own.dataType, column.dataType)) {
         throw refused(
-          s"the column ${own.name} has the type ${own.dataType.sql}, and not every value of it " +
-            s"is one of ${column.dataType.sql}, the type of the column ${column.name} of the " +
-            "group key",
-          s"Cast it to ${column.dataType.sql}")
+          s"${typeOf(own, column)}, and not every value of the former is one of the latter",
+          s"Write CAST(${own.name} AS ${column.dataType.sql})")
       }
       val value: Expression =
         if (own.dataType == column.dataType) own else Cast(own, column.dataType)
@@ -240,10 +296,21 @@ private[spark] object LookupArguments {
     }.toMap
   }
 
+  /** The types of a column of the rows that look up and of the column of the group key. */
+  private def typeOf(own: Attribute, key: Attribute): String =
+    s"the column ${own.name}$OfOther has the type ${own.dataType.sql}, and the column " +
+      s"${key.name} of the group key has the type ${key.dataType.sql}"
+
+  /** The argument that names a column of the rows that look up for one of the group key. */
+  private def onOf(key: String, column: String): String =
+    s"""on={"$key": "$column"}, in SQL $On => named_struct('$key', '$column')"""
+
   /** The advice for rows that look up and do not have exactly one column of a name. */
   private def advice(kind: String, name: String, other: LogicalPlan, example: String): String =
-    if (NamedColumns.all(name, other.output).isEmpty) s"Name their $kind, as in $example"
-    else s"Rename all of them but one, or name another $kind, as in $example"
+    if (NamedColumns.all(name, other.output).isEmpty) {
+      s"Name their $kind, as in $example. Their columns are " +
+        other.output.map(_.name).mkString(", ")
+    } else s"Rename all of them but one, or name another $kind, as in $example"
 
   /** The value that fills the time column of the windows. */
   private def timeOf(
@@ -253,26 +320,33 @@ private[spark] object LookupArguments {
       other: LogicalPlan,
       time: Option[Attribute]): Option[(ExprId, Expression)] = {
     if (time.isEmpty && options.time.isDefined) {
-      throw WinopsErrors.argument("UNKNOWN", Time, "it together with time => 'column'")
+      throw WinopsErrors.argument(
+        "UNKNOWN",
+        TimeOfCall,
+        "it together with time='column' of keep, in SQL time => 'column'")
     }
     time.map { column =>
       val name = options.time.getOrElse(column.name)
       val own = NamedColumns.find(name, other.output).getOrElse {
         throw refused(
           s"the rows that look up have ${WinopsErrors.found("time column", name, other.output)}",
-          advice("time column", name, other, s"$Time => 'column'"))
+          advice("time column", name, other, s"time='column', in SQL $Time => 'column'"))
       }
       if (own.dataType != column.dataType) {
         throw refused(
-          s"the time ${own.name} has the type ${own.dataType.sql}, and the time " +
-            s"${column.name} of the windows has the type ${column.dataType.sql}",
-          s"Cast ${own.name} to ${column.dataType.sql}")
+          s"the time column ${own.name}$OfOther has the type ${own.dataType.sql}, and the time " +
+            s"column ${column.name}$OfWindows has the type ${column.dataType.sql}",
+          s"Write CAST(${own.name} AS ${column.dataType.sql}), or name another column with " +
+            s"time='column', in SQL $Time => 'column'")
       }
       if (table.isStreaming && (spec.rowsWait || spec.usesTime) && !Watermarks.isOn(own)) {
         throw WinopsErrors.analysis(
           "WINOPS_WATERMARK_REQUIRED",
-          "column" -> own.name,
-          "expected" -> Watermarks.advice(other, own.name, "write lookup_time => '%1$s'"))
+          "column" -> s"${own.name}$OfOther",
+          "expected" -> Watermarks.advice(
+            other,
+            own.name,
+            "write time='%1$s' of lookup, in SQL lookup_time => '%1$s'"))
       }
       column.exprId -> own
     }

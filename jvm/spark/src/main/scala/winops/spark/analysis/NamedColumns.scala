@@ -23,9 +23,20 @@ private[spark] object NamedColumns {
     *
     * @param argument
     *   the argument that names the column
+    * @param input
+    *   the input with the columns, in an error
+    * @param instead
+    *   what to write instead of another column, in an error
     * @throws AnalysisException
     *   `WINOPS_UNKNOWN_COLUMN` if there is none, or several ones
     */
-  def of(argument: String, name: String, columns: Seq[Attribute]): Attribute =
-    find(name, columns).getOrElse(throw WinopsErrors.unknownColumn(argument, name, columns))
+  def of(
+      argument: String,
+      name: String,
+      columns: Seq[Attribute],
+      input: String = "The input",
+      instead: String = ""): Attribute =
+    find(name, columns).getOrElse {
+      throw WinopsErrors.unknownColumn(argument, name, columns, input, instead)
+    }
 }

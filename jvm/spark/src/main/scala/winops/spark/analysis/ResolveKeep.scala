@@ -59,7 +59,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
     val rows = arguments.afterHistory(call.child)
     val table = stored(filter.fold(rows)(Filter(_, rows)), arguments)
     val order = orderOf(call).map(ColumnsOfInput.in(_, table.output))
-    val time = arguments.text("time").map(timeColumn(table, _))
+    val time = arguments.text("time").map(timeColumn(table, _, arguments))
     val punctuation = arguments.text("punct").map(punctuationColumn(table, _))
     val operation = KeyArguments.operationOf(arguments, table.output)
     val (named, splitting) = expressions.group.splitAt(resolved.keysInText)
@@ -291,18 +291,25 @@ object ResolveKeep extends Rule[LogicalPlan] {
     case _ => true
   }
 
-  private def timeColumn(table: LogicalPlan, name: String): Attribute =
-    checkedTime(NamedColumns.of("time", name, table.output))
+  private def timeColumn(table: LogicalPlan, name: String, arguments: Arguments): Attribute =
+    checkedTime(
+      NamedColumns.of("time", name, table.output),
+      if (arguments.output.contains(Output.Lookup)) LookupArguments.OfWindows else "")
 
-  /** Returns a column if it can be a time. */
-  private[analysis] def checkedTime(column: Attribute): Attribute = column.dataType match {
-    case TimestampType | TimestampNTZType => column
-    case other =>
-      throw WinopsErrors.analysis(
-        "WINOPS_TIME_TYPE",
-        "column" -> column.name,
-        "type" -> other.sql)
-  }
+  /** Returns a column if it can be a time.
+    *
+    * @param ofInput
+    *   the input that has the column, behind its name in an error
+    */
+  private[analysis] def checkedTime(column: Attribute, ofInput: String): Attribute =
+    column.dataType match {
+      case TimestampType | TimestampNTZType => column
+      case other =>
+        throw WinopsErrors.analysis(
+          "WINOPS_TIME_TYPE",
+          "column" -> s"${column.name}$ofInput",
+          "type" -> other.sql)
+    }
 
   private def punctuationColumn(table: LogicalPlan, name: String): Attribute =
     NamedColumns.of("punct", name, table.output) match {

@@ -49,13 +49,23 @@ object WinopsErrors {
     *
     * @param argument
     *   the argument that names the column
+    * @param input
+    *   the input with the columns
+    * @param instead
+    *   what to write instead of another column, behind the columns
     */
-  def unknownColumn(argument: String, name: String, columns: Seq[Attribute]): AnalysisException =
+  def unknownColumn(
+      argument: String,
+      name: String,
+      columns: Seq[Attribute],
+      input: String = "The input",
+      instead: String = ""): AnalysisException =
     analysis(
       "WINOPS_UNKNOWN_COLUMN",
+      "input" -> input,
       "argument" -> argument,
       "found" -> found("column", name, columns),
-      "columns" -> columns.map(_.name).mkString(", "))
+      "columns" -> (columns.map(_.name).mkString(", ") + instead))
 
   /** The number of columns of a name, in words such as `no column k`.
     *

@@ -273,13 +273,13 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     startFails(ofSpark(trades, table)(), "a stream and the other one a table")
     callFails("WINOPS_ARGUMENT.VALUE", "direction")(query(Call("sideways"))(trades, asks))
     callFails("WINOPS_ARGUMENT.MISSING", "on")(winops.asofJoin(asks, trades))
-    callFails("WINOPS_TIME_TYPE", "id") {
+    callFails("WINOPS_TIME_TYPE", "The time column id of the left side of the as-of join") {
       winops.asofJoin(asks, trades, leftOn = "id", rightOn = "n")
     }
-    callFails("WINOPS_UNKNOWN_COLUMN", "no column when, which left_on names") {
+    callFails("WINOPS_UNKNOWN_COLUMN", "no column when, which the argument left_on names") {
       winops.asofJoin(asks, trades, leftOn = "when", rightOn = "ts")
     }
-    callFails("WINOPS_ASOF_JOIN", "TIMESTAMP_NTZ") {
+    callFails("WINOPS_ASOF_JOIN", "ts of the right side has the type TIMESTAMP_NTZ") {
       winops.asofJoin(
         asks,
         trades.withColumn("ts", $"ts".cast("timestamp_ntz")),
@@ -296,6 +296,27 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
         tolerance = Interval.ofText("5 seconds"),
         idle = Interval.ofText("5 seconds"))
     }
+    callFails("WINOPS_ASOF_JOIN", "the left side starts with a table") {
+      query(Call("backward"))(trades, winops.withHistory(asks, table))
+    }
+    Seq("forward" -> "99999 days", "nearest" -> "49999 days").foreach {
+      case (direction, greatest) =>
+        callFails("WINOPS_ARGUMENT.VALUE", s"at most '$greatest'") {
+          joinedByKey(asks, trades,
+            direction = direction,
+            tolerance = Interval.ofText("100000 days"))
+        }
+        assert(
+          joinedByKey(asks, trades,
+            direction = direction,
+            tolerance = Interval.ofText(greatest)).isStreaming)
+    }
+    callFails("WINOPS_ARGUMENT.VALUE", "'5 seconds', without months and years, and not 'soon'") {
+      joinedByKey(asks, trades, tolerance = Interval.ofText("soon"))
+    }
+    callFails("WINOPS_ARGUMENT.VALUE", "zero or more") {
+      joinedByKey(asks, trades, tolerance = Interval.ofText("-1 seconds"))
+    }
     callFails("WINOPS_ARGUMENT.VALUE", "late") {
       winops.asofJoin(asks, trades, leftOn = "placed", rightOn = "ts", late = "never")
     }
@@ -307,6 +328,8 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     def fails(column: String)(df: => DataFrame): Unit = {
       val error = intercept[AnalysisException](df)
       assert(error.getCondition == "WINOPS_WATERMARK_REQUIRED", error)
+      val side = if (column == "placed") "left" else "right"
+      assert(error.getMessage.contains(s"$column of the $side side of the as-of join"), error)
       assert(error.getMessage.contains(s"withWatermark('$column', "), error.getMessage)
     }
     Directions.foreach { direction =>
@@ -472,7 +495,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     }
     val error = intercept[AnalysisException](found("BIGINT", "DOUBLE"))
     assert(error.getCondition == "WINOPS_ASOF_JOIN", error)
-    assert(error.getMessage.contains("key has the type BIGINT"), error.getMessage)
+    assert(error.getMessage.contains("the left side has the type BIGINT"), error.getMessage)
     val wide = winops.asofJoin(
       asksOf(asks.toDF()).selectExpr("placed", "CAST(id AS BIGINT) AS key"),
       tradesOf(trades.toDF()).selectExpr("ts", "n AS other"),
@@ -572,7 +595,7 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     }
     val ofMap = intercept[AnalysisException](joined("map(sym, id)", "map(k, n)"))
     assert(ofMap.getCondition == "WINOPS_ASOF_JOIN", ofMap)
-    assert(ofMap.getMessage.contains("key has the type MAP"), ofMap.getMessage)
+    assert(ofMap.getMessage.contains("key of the left side has the type MAP"), ofMap.getMessage)
     assert(!ofMap.getMessage.contains("PARTITION BY"), ofMap.getMessage)
   }
 

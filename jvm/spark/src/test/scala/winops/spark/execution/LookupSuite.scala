@@ -412,7 +412,7 @@ class LookupSuite extends LookupTest with RandomProperties {
     assert(
       lookup(rows, collated, two, Aggregates).orderBy("id").select("every").collect().toSeq ==
         Seq(Row(Seq(1, 3)), Row(Seq(3, 4)), Row(Nil)))
-    refused("WINOPS_LOOKUP", "sym has the type STRING, and the column k") {
+    refused("WINOPS_LOOKUP", "that look up has the type STRING, and the column k") {
       lookup(rows, asking, two, Aggregates)
     }
     refused("WINOPS_LOOKUP", "of another collation. Give one of the two columns") {
@@ -626,22 +626,24 @@ class LookupSuite extends LookupTest with RandomProperties {
     refused("WINOPS_LOOKUP", "a stream looks up the windows of a table") {
       lookup(rows, timedAsks(other), two, Aggregates)
     }
-    refused("WINOPS_WATERMARK_REQUIRED", "placed") {
+    refused(
+      "WINOPS_WATERMARK_REQUIRED",
+      "The time column placed of the rows that look up has no watermark") {
       lookup(timedTrades(stream), asksOf(other.toDF()), two, Aggregates)
     }
     refused("WINOPS_LOOKUP", "depend on each other") {
       table(Aggregates, "spl => 'sliding, count(2), partitioned, partitionCount(2)'")
     }
-    refused("WINOPS_LOOKUP", "applied by their time") {
+    refused("WINOPS_LOOKUP", "time='column' of keep (in SQL time => 'column')") {
       table(s"apply => 'arrival', $Aggregates")
     }
     refused("WINOPS_LOOKUP", "has the type INT") {
       lookup(rows, asking.selectExpr("id AS sym", "id AS placed", "id"), two, Aggregates)
     }
-    refused("WINOPS_LOOKUP", "no column sym") {
+    refused("WINOPS_LOOKUP", "in SQL lookup_on => named_struct('k', 'column')") {
       lookup(rows, asking.drop("sym"), two, Aggregates)
     }
-    refused("WINOPS_LOOKUP", "no time column placed") {
+    refused("WINOPS_LOOKUP", "time='column', in SQL lookup_time => 'column'") {
       lookup(rows, asking.drop("placed"), two, Aggregates)
     }
     refused("WINOPS_LOOKUP", "2 columns sym for the column k of the group key. Rename") {
@@ -671,8 +673,17 @@ class LookupSuite extends LookupTest with RandomProperties {
     refused("WINOPS_LOOKUP", "the rows of the windows have a column _LOOKUP") {
       lookup(rows.withColumn("_LOOKUP", $"n"), asking, two, Aggregates)
     }
-    refused("WINOPS_COLUMN_CONFLICT", "note") {
+    refused("WINOPS_COLUMN_CONFLICT", "The rows that look up have a column note") {
       table("aggregates => TABLE(SELECT count(*) AS note FROM input_of_keep)")
+    }
+    refused("WINOPS_COLUMN_CONFLICT", "Give another name with contents=") {
+      table("lookup_contents => 'note'")
+    }
+    refused("WINOPS_ARGUMENT.VALUE", "every is the name of one") {
+      table(s"lookup_contents => 'every', $Aggregates")
+    }
+    refused("WINOPS_ARGUMENT.VALUE", "another name than _change_reason") {
+      table(s"lookup_contents => '_change_reason', late => 'emit', $Aggregates")
     }
     refused("WINOPS_AGGREGATES", "GROUP BY") {
       table("aggregates => TABLE(SELECT k, count(*) AS c FROM input_of_keep GROUP BY k)")

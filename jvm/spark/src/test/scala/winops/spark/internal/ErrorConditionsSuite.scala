@@ -124,7 +124,7 @@ private object ErrorConditionsSuite {
 
   val raised: Seq[Raised] = calls("analysis|runtime").map { case (condition, rest) =>
     Raised(condition, """"([a-zA-Z]+)"\s*->""".r.findAllMatchIn(rest).map(_.group(1)).toSet)
-  } :+ Raised("WINOPS_UNKNOWN_COLUMN", Set("argument", "found", "columns")) :+
+  } :+ Raised("WINOPS_UNKNOWN_COLUMN", Set("argument", "columns", "found", "input")) :+
     Raised("WINOPS_SPARK_VERSION", Set("expected", "running", "supported", "winops"))
 
   val argumentKinds: Seq[String] =

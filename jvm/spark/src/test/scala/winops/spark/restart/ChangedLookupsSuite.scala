@@ -64,7 +64,10 @@ class ChangedLookupsSuite extends LookupTest {
   }
 
   /** Checks that a restart with another join is refused, and names the argument that differs. */
-  private def isRefusedJoin(before: Query, now: Query)(name: String, was: String, is: String): Unit =
+  private def isRefusedJoin(before: Query, now: Query)(
+      name: String,
+      was: String,
+      is: String): Unit =
     restarted(before, now) { (plan, run) =>
       assert(plan == Seq("is refused", "is refused"))
       val error = intercept[Exception](run())
