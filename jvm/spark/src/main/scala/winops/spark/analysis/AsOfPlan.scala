@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.TypeCoercion
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.logical.{CTERelationDef, Filter, LogicalPlan, Project}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, LongType, Metadata}
+import org.apache.spark.sql.types.{DataType, LongType, Metadata, StringType}
 import org.apache.spark.unsafe.types.CalendarInterval
 
 import winops.spark.expressions.{LosslessCast, UnqualifiedSql}
@@ -159,6 +159,11 @@ private[spark] trait AsOfPlan {
     if (!LosslessCast.hasSameCollations(own.dataType, other.dataType)) {
       throw refused(s"$types, of another collation", LookupArguments.SameCollation)
     }
+    if (LosslessCast.mixesStrings(own.dataType, other.dataType)) {
+      throw refused(
+        s"$types, and a string equals no value of another type",
+        s"Cast one of them to the type of the other one, as in ${castOf(own, other)}")
+    }
     def isCommon(to: DataType) =
       LosslessCast.isPossible(own.dataType, to) && LosslessCast.isPossible(other.dataType, to)
     // The lookup casts the left one to the type of the right one.
@@ -288,6 +293,13 @@ private[spark] object AsOfPlan {
 
   private def typeOf(expression: Expression, side: String): String =
     s"${UnqualifiedSql.of(expression)} of the $side has the type ${expression.dataType.sql}"
+
+  /** The cast of the one of two keys that is no string, or of the left one. */
+  private def castOf(left: Expression, right: Expression): String = {
+    val (key, to) =
+      if (left.dataType.isInstanceOf[StringType]) (right, left) else (left, right)
+    s"CAST(${UnqualifiedSql.of(key)} AS ${to.dataType.sql})"
+  }
 
   /** The microseconds of a time. */
   def micros(time: Expression): Expression =

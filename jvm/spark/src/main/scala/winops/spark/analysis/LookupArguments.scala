@@ -290,6 +290,11 @@ private[spark] object LookupArguments {
           s"${typeOf(own, column)}, and not every value of the former is one of the latter",
           s"Write CAST(${own.name} AS ${column.dataType.sql})")
       }
+      if (LosslessCast.mixesStrings(own.dataType, column.dataType)) {
+        throw refused(
+          s"${typeOf(own, column)}, and a string equals no value of another type",
+          s"Write CAST(${own.name} AS ${column.dataType.sql}) if equal texts are equal keys")
+      }
       val value: Expression =
         if (own.dataType == column.dataType) own else Cast(own, column.dataType)
       column.exprId -> value

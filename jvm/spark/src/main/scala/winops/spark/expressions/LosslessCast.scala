@@ -44,6 +44,19 @@ private[spark] object LosslessCast {
     case _ => true
   }
 
+  /** Returns true if at the same place in the two types one has a string and the other one does
+    * not. A cast then compares texts, of which several may stand for one value.
+    */
+  def mixesStrings(one: DataType, other: DataType): Boolean = (one, other) match {
+    case (StructType(own), StructType(others)) =>
+      own.zip(others).exists { case (field, its) => mixesStrings(field.dataType, its.dataType) }
+    case (ArrayType(own, _), ArrayType(its, _)) => mixesStrings(own, its)
+    case (MapType(key, value, _), MapType(itsKey, itsValue, _)) =>
+      mixesStrings(key, itsKey) || mixesStrings(value, itsValue)
+    case (NullType, _) | (_, NullType) => false
+    case _ => one.isInstanceOf[StringType] != other.isInstanceOf[StringType]
+  }
+
   private def keepsValues(from: DataType, to: DataType): Boolean = (from, to) match {
     case (StructType(own), StructType(others)) =>
       own.length == others.length && own.zip(others).forall { case (one, other) =>

@@ -489,13 +489,17 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
       "INT" -> "BIGINT",
       "BIGINT" -> "INT",
       "DECIMAL(5, 2)" -> "INT",
-      "INT" -> "DECIMAL(5, 2)",
-      "STRING" -> "INT").foreach { case (left, right) =>
+      "INT" -> "DECIMAL(5, 2)").foreach { case (left, right) =>
       assert(found(left, right) == expected, s"$left, $right")
     }
     val error = intercept[AnalysisException](found("BIGINT", "DOUBLE"))
     assert(error.getCondition == "WINOPS_ASOF_JOIN", error)
     assert(error.getMessage.contains("the left side has the type BIGINT"), error.getMessage)
+    Seq("STRING" -> "INT", "INT" -> "STRING").foreach { case (left, right) =>
+      val ofString = intercept[AnalysisException](found(left, right))
+      assert(ofString.getCondition == "WINOPS_ASOF_JOIN", ofString)
+      assert(ofString.getMessage.contains("as in CAST(key AS STRING)"), ofString.getMessage)
+    }
     val wide = winops.asofJoin(
       asksOf(asks.toDF()).selectExpr("placed", "CAST(id AS BIGINT) AS key"),
       tradesOf(trades.toDF()).selectExpr("ts", "n AS other"),

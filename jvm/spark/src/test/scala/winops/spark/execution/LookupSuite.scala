@@ -640,6 +640,9 @@ class LookupSuite extends LookupTest with RandomProperties {
     refused("WINOPS_LOOKUP", "has the type INT") {
       lookup(rows, asking.selectExpr("id AS sym", "id AS placed", "id"), two, Aggregates)
     }
+    refused("WINOPS_LOOKUP", "a string equals no value of another type. Write CAST(sym AS") {
+      lookup(rows, asking.withColumn("sym", $"id"), two, Aggregates)
+    }
     refused("WINOPS_LOOKUP", "in SQL lookup_on => named_struct('k', 'column')") {
       lookup(rows, asking.drop("sym"), two, Aggregates)
     }
