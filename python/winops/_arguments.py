@@ -87,6 +87,26 @@ def names(argument: str, value: object) -> tuple[str, ...]:
     return _not_empty(argument, tuple(given))
 
 
+def dataframe(subject: str, value: object) -> None:
+    """Check for a DataFrame of PySpark; `subject` begins the error message."""
+    if not isinstance(value, DataFrame):
+        raise wrong_type(f"{subject} takes a {not_dataframe(value)}")
+
+
+def not_dataframe(value: object) -> str:
+    """Say in an error message that a value is no DataFrame of PySpark."""
+    kind, module = type(value).__name__, type(value).__module__
+    if kind != "DataFrame":
+        return f"DataFrame, not {kind}."
+    if module.startswith("pyspark.pandas"):
+        return "PySpark DataFrame, not a pandas-on-Spark DataFrame: call its method to_spark()."
+    library = module.partition(".")[0]
+    return (
+        f"PySpark DataFrame, not a {library} DataFrame: create one with "
+        "spark.createDataFrame(...)."
+    )
+
+
 def pairs(argument: str, value: object) -> dict[str, str]:
     """Read pairs of column names: a dict, or names that both sides have; empty if omitted."""
     if not isinstance(value, Mapping):
@@ -95,7 +115,7 @@ def pairs(argument: str, value: object) -> dict[str, str]:
     if not all(isinstance(name, str) for pair in given.items() for name in pair):
         raise wrong_type(
             f"{argument}= takes the name of a column, a list of names, or a dict of names of the "
-            "window's columns and names of the other rows' columns."
+            'window\'s columns and names of the other rows\' columns, such as {"card": "payer"}.'
         )
     if not given:
         raise wrong_value(
@@ -204,19 +224,25 @@ def interval(argument: str, value: object) -> str:
         return text(argument, value, 'an interval such as "10 minutes" or a timedelta')
     if value <= timedelta(0):
         raise wrong_value(f"{argument}= takes a positive interval, not {value!r}.")
+    return _text_of(value)
+
+
+def _text_of(value: timedelta) -> str:
     parts = (
         (value.days, "days"),
         (value.seconds, "seconds"),
         (value.microseconds, "microseconds"),
     )
-    return " ".join(f"{number} {unit}" for number, unit in parts if number)
+    return " ".join(f"{number} {unit}" for number, unit in parts if number) or "0 seconds"
 
 
 def tolerance(argument: str, value: object) -> str:
     """Read an interval that may be 0; a `timedelta` is converted to text."""
-    if value == timedelta(0):
-        return "0 seconds"
-    return interval(argument, value)
+    if not isinstance(value, timedelta):
+        return text(argument, value, 'an interval such as "5 seconds" or a timedelta')
+    if value < timedelta(0):
+        raise wrong_value(f"{argument}= takes an interval of zero or more, not {value!r}.")
+    return _text_of(value)
 
 
 def columns(argument: str, value: Sequence[object]) -> tuple[Column, ...]:
@@ -235,7 +261,10 @@ def columns(argument: str, value: Sequence[object]) -> tuple[Column, ...]:
 def named_columns(argument: str, value: object) -> dict[str, Column]:
     """Read a dict of names and columns."""
     if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-        raise wrong_type(f"{argument} takes a dict of names and columns, not {_kind(value)}.")
+        raise wrong_type(
+            f"{argument} takes a dict of names and columns, not {_kind(value)}. "
+            'Write {"mean": F.avg("price")}.'
+        )
     return dict(zip(value, columns(argument, list(value.values())), strict=True))
 
 
@@ -254,7 +283,13 @@ def columns_of_windows(
         if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[1], Column):
             raise wrong_type(f"{shape}; {name!r} is {_kind(pair)}.")
         window, given[name] = pair
-        of_windows[name] = choice(f"{argument}: the window of {name!r}", window, windows)
+        if not isinstance(window, str) or window not in windows:
+            allowed = " or ".join(f'"{known}"' for known in windows)
+            raise wrong_value(
+                f"{argument} takes the name of a window first in each pair, {allowed}, and "
+                f"{name!r} has {window!r}."
+            )
+        of_windows[name] = window
     if not given:
         raise wrong_value(f"{shape}; none is given.")
     return given, of_windows
@@ -293,6 +328,6 @@ def _parameter(name: str, value: object) -> int | float | Decimal | str:
 def _kind(value: object, accepted: type | UnionType = str) -> str:
     kind = type(value).__name__
     if isinstance(value, Sequence) and not isinstance(value, str):
-        odd = (type(item).__name__ for item in value if not isinstance(item, accepted))
-        return f"{kind} with {next(odd, 'nothing')}"
+        odd = [type(item).__name__ for item in value if not isinstance(item, accepted)]
+        return f"{kind} with {odd[0]}" if odd else f"a {kind}"
     return kind

@@ -32,7 +32,7 @@ def asof_join(
     tolerance: str | timedelta | None = None,
     allow_exact_matches: bool = True,
     how: Literal["left", "inner"] = "left",
-    suffixes: Sequence[str] = ("_x", "_y"),
+    suffixes: Sequence[str | None] = ("_x", "_y"),
     idle: str | timedelta | None = None,
     max_rows: int | None = None,
     at_end: Literal["wait", "flush"] | None = None,
@@ -50,14 +50,14 @@ def asof_join(
         The rows to join, and the rows that they are joined with. On a stream, the time column of
         each side needs ``withWatermark``.
     on : str, optional
-        The time column of both sides, timestamp or timestamp_ntz. The result has it once, with
-        the values of the left side. Give it, or both `left_on` and `right_on`.
+        The time column of both sides: timestamp, over tables also timestamp_ntz. The result has
+        it once, with the values of the left side. Give it, or both `left_on` and `right_on`.
     left_on, right_on : str, optional
         The time column of each side. The result has both.
     by : str or list of str, optional
         The columns of both sides whose values must be equal. The result has them once. If no
         column is named, every row of the right side may match. Columns of different types are
-        compared in a type that has all values of both.
+        compared in a type that has all values of both; a string is compared with strings only.
     left_by, right_by : str or list of str, optional
         The same for columns with different names: as many on each side.
     direction : {"backward", "forward", "nearest"}, default "backward"
@@ -75,7 +75,8 @@ def asof_join(
         The rows without a match: ``left`` emits them with NULL in the columns of the right side;
         ``inner`` omits them.
     suffixes : pair of str, default ("_x", "_y")
-        The texts that are appended to the names of other columns that both sides have.
+        The texts that are appended to the names of other columns that both sides have; None
+        appends nothing.
     idle : str or datetime.timedelta, optional
         The time after which the newest row of a key of the right side is removed if no other row
         of the key has come, so that it matches nothing any more; only with ``backward``. If it is
@@ -107,7 +108,8 @@ def asof_join(
     AnalysisException
         ``WINOPS_ASOF_JOIN``: one side is a stream and the other one a table, a stream has another
         `direction` than ``backward`` without a `tolerance`, the times have different types, or
-        no type has the values of both columns of a key, or their collations differ;
+        no type has the values of both columns of a key, only one of them is a string, or their
+        collations differ;
         ``WINOPS_UNKNOWN_COLUMN``: a side lacks a column;
         ``WINOPS_COLUMN_CONFLICT``: two columns of the result would have one name;
         ``WINOPS_TIME_TYPE``: a time column is not a timestamp; ``WINOPS_WATERMARK_REQUIRED``: the
@@ -141,8 +143,7 @@ def asof_join(
     <BLANKLINE>
     """
     for name, df in (("left", left), ("right", right)):
-        if not isinstance(df, DataFrame):
-            raise wrong_type(f"{name}= takes a DataFrame, not {type(df).__name__}.")
+        arguments.dataframe(f"{name}=", df)
     given = [
         *_times(on, left_on, right_on),
         *_keys(by, left_by, right_by),
@@ -181,7 +182,7 @@ def _times(on: object, left_on: object, right_on: object) -> list[str]:
         raise wrong_value("on= is missing. Give on=, or left_on= and right_on=.")
     given = {"on": on, "left_on": left_on, "right_on": right_on}
     return [
-        f"{name} => {literal(arguments.text(name, column, 'the name of a column'))}"
+        f"{name} => {literal(arguments.text(name, column, 'the name of one column'))}"
         for name, column in given.items()
         if column is not None
     ]
@@ -216,7 +217,7 @@ def _check_sides(name: str, both: object, left: object, right: object) -> None:
 
 def _suffixes(value: object) -> tuple[str, str]:
     if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
-        one, other = value
+        one, other = ("" if suffix is None else suffix for suffix in value)
         if isinstance(one, str) and isinstance(other, str):
             return one, other
-    raise wrong_type('suffixes= takes two texts, such as ("_x", "_y").')
+    raise wrong_type('suffixes= takes two texts or None, such as ("_x", "_y").')

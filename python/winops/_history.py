@@ -95,8 +95,7 @@ def with_history(
     <BLANKLINE>
     """
     for name, df in (("stream", stream), ("table", table)):
-        if not isinstance(df, DataFrame):
-            raise wrong_type(f"{name}= takes a DataFrame, not {type(df).__name__}.")
+        arguments.dataframe(f"{name}=", df)
     if emit not in _EMIT:
         raise wrong_value(f"emit= takes 'none' or 'all', not {emit!r}.")
     check_session(stream.sparkSession)

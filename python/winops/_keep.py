@@ -205,7 +205,7 @@ def keep(
     3
     """
     if not isinstance(df, DataFrame):
-        raise wrong_type(f"keep takes a DataFrame, not a {type(df).__name__}.{_instead_of(df)}")
+        raise wrong_type(_no_dataframe(df))
     call = Call(
         policy=policy_of(
             policy,
@@ -246,6 +246,13 @@ def _forgotten_operations(df: DataFrame) -> list[str]:
         for name, kind in df.dtypes
         if name.lower() in _NAMES_OF_OPERATIONS and kind.startswith("string")
     ][:1]
+
+
+def _no_dataframe(given: object) -> str:
+    """Return the error message about a value that is not a DataFrame."""
+    if type(given).__name__ == "DataFrame":
+        return f"keep takes a {arguments.not_dataframe(given)}"
+    return f"keep takes a DataFrame, not a {type(given).__name__}.{_instead_of(given)}"
 
 
 def _instead_of(given: object) -> str:

@@ -6,19 +6,27 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NoReturn, final
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, DataType, StructType
 
 from winops import _arguments as arguments
 from winops._call import Call, Lookup
-from winops._errors import wrong_type, wrong_value
+from winops._errors import condition_of, wrong_value
 
 if TYPE_CHECKING:
     from winops._tools.timeline import Timeline
 
 _MODES = ("all", "latest", "changes")
 _HOW = ("left", "inner")
+# Conditions of Spark for a column of a row, or of other rows, among aggregates.
+_NO_AGGREGATE = (
+    "MISSING_GROUP_BY",
+    "UNRESOLVED_COLUMN",
+    "MISSING_ATTRIBUTES",
+    "CANNOT_RESOLVE_DATAFRAME_COLUMN",
+)
 # The columns that changes have beside those of their rows. A column of a row may have any other
 # name, also one that begins in the same way.
 CHANGE_COLUMNS = frozenset(
@@ -405,7 +413,7 @@ class Kept:
         on : str, list of str, or dict, optional
             The columns of `other` for the columns of the group key: names that both have, or a
             dict of names in the windows and names in `other`. By default, they have the same
-            names.
+            names. A string is compared with strings only.
         time : str, optional
             The time column of `other`, of the type of the windows' time column; by default the
             column with its name. On a stream it needs ``withWatermark``.
@@ -491,14 +499,9 @@ class Kept:
         >>> [(row.id, row.price, row.mean) for row in prices.orderBy("id").collect()]
         [(1, 7.0, 6.0), (2, None, None), (3, 6.0, 6.0)]
         """
-        if not isinstance(other, DataFrame):
-            raise wrong_type(f"lookup takes a DataFrame, not {type(other).__name__}.")
+        arguments.dataframe("lookup", other)
         named, of_windows = self._looked_up({} if columns is None else columns, contents)
-        query = (
-            self._df.agg(*(column.alias(name) for name, column in named.items()))
-            if named
-            else None
-        )
+        query = self._aggregated(named) if named else None
         more: dict[str, int | str] = {"lookup_how": arguments.choice("how", how, _HOW)}
         if time is not None:
             more["lookup_time"] = arguments.text("time", time, "the name of a column")
@@ -514,6 +517,21 @@ class Kept:
             {**more, **_max_content(max_rows)},
             Lookup(other, arguments.pairs("on", on)),
         )
+
+    def _aggregated(self, named: Mapping[str, Column]) -> DataFrame:
+        """Write the aggregates of a lookup as a query over the rows of the windows."""
+        try:
+            query = self._df.agg(*(column.alias(name) for name, column in named.items()))
+            # Spark Connect resolves columns only now.
+            _ = query.schema
+        except AnalysisException as error:
+            if (condition_of(error) or "").startswith(_NO_AGGREGATE):
+                raise wrong_value(
+                    'The values of lookup are aggregates, such as F.last("price"), over columns '
+                    f"of the windows only. Spark says: {str(error).splitlines()[0]}"
+                ) from error
+            raise
+        return query
 
     def _looked_up(
         self, columns: object, contents: str | None

@@ -60,7 +60,8 @@ def test_a_tolerance_may_be_zero() -> None:
     assert tolerance("tolerance", timedelta(0)) == "0 seconds"
     assert tolerance("tolerance", timedelta(milliseconds=1500)) == "1 seconds 500000 microseconds"
     assert tolerance("tolerance", "2 minutes") == "2 minutes"
-    with pytest.raises(PySparkValueError, match="positive"):
+    assert tolerance("tolerance", timedelta(days=2)) == "2 days"
+    with pytest.raises(PySparkValueError, match="zero or more"):
         tolerance("tolerance", timedelta(seconds=-1))
 
 
@@ -107,12 +108,29 @@ def test_columns_of_a_lookup_have_names(
         with pytest.raises(PySparkTypeError) as caught:
             kept(trades).lookup(orders, columns, contents=contents)
         assert caught.value.getCondition() == "WINOPS_ARGUMENT"
-        assert f"lookup takes a dict of names and columns, not {said}." in str(caught.value)
+        assert f'lookup takes a dict of names and columns, not {said}. Write {{"mean": ' in str(
+            caught.value
+        )
 
 
 def test_rows_that_look_up_are_a_dataframe(trades: DataFrame) -> None:
     with pytest.raises(PySparkTypeError, match="lookup takes a DataFrame, not Kept"):
         kept(trades).lookup(kept(trades), mean())  # type: ignore[arg-type]
+    pandas = type("DataFrame", (), {"__module__": "pandas.core.frame"})()
+    with pytest.raises(PySparkTypeError, match=r"a PySpark DataFrame, not a pandas DataFrame"):
+        kept(trades).lookup(pandas, mean())
+
+
+@pytest.mark.parametrize("inputs", ["row of the windows", "row that looks up"])
+def test_values_of_a_lookup_are_aggregates_of_the_windows(
+    trades: DataFrame, orders: DataFrame, inputs: str
+) -> None:
+    column = F.col("price") if inputs == "row of the windows" else F.last("id")
+    with pytest.raises(
+        PySparkValueError, match=r'aggregates, such as F.last\("price"\)'
+    ) as caught:
+        kept(trades).lookup(orders, {"mean": column})
+    assert caught.value.getCondition() == "WINOPS_ARGUMENT"
 
 
 def test_several_windows_need_the_window_of_each_column(
@@ -121,7 +139,7 @@ def test_several_windows_need_the_window_of_each_column(
     several = keep(trades, {"few": "KEEP 1 ROW", "all": "KEEP ALL"}, per="symbol", time="ts")
     with pytest.raises(PySparkTypeError, match=r'pairs such as \("few", column\)'):
         several.lookup(orders, mean())
-    with pytest.raises(PySparkValueError, match='"few" or "all"'):
+    with pytest.raises(PySparkValueError, match="\"few\" or \"all\", and 'mean' has 'many'"):
         several.lookup(orders, {"mean": ("many", F.avg("price"))})
     with pytest.raises(PySparkValueError, match="contents= supports one window"):
         several.lookup(orders, contents="rows")
@@ -143,6 +161,16 @@ def renamed(orders: DataFrame) -> DataFrame:
             lambda trades, orders: kept(trades).lookup(orders, mean(), on={"price": "id"}),
             "WINOPS_ARGUMENT.VALUE",
             "the columns of the group key: symbol",
+        ),
+        (
+            lambda trades, orders: kept(trades).lookup(renamed(orders), mean(), on="sym"),
+            "WINOPS_ARGUMENT.VALUE",
+            'write on={"symbol": "sym"}, in SQL lookup_on => named_struct(',
+        ),
+        (
+            lambda trades, orders: kept(trades).lookup(orders, mean(), contents="mean"),
+            "WINOPS_ARGUMENT.VALUE",
+            "mean is the name of one",
         ),
         (
             lambda trades, orders: kept(trades).lookup(orders, mean(), on={"symbol": "sym"}),
@@ -243,6 +271,7 @@ def test_a_stream_and_a_table_are_refused(
     [
         ({}, PySparkValueError, "on= is missing"),
         ({"on": 5}, PySparkTypeError, "on="),
+        ({"on": ["ts"]}, PySparkTypeError, "on= takes the name of one column, not a list."),
         ({"on": "ts", "left_on": "ts"}, PySparkValueError, "Give on=, or the other two"),
         ({"left_on": "ts"}, PySparkValueError, "right_on= is missing"),
         ({"right_on": "ts"}, PySparkValueError, "left_on= is missing"),
@@ -255,12 +284,12 @@ def test_a_stream_and_a_table_are_refused(
         ),
         ({"on": "ts", "by": []}, PySparkValueError, "empty list"),
         ({"on": "ts", "direction": "sideways"}, PySparkValueError, '"nearest"'),
-        ({"on": "ts", "tolerance": 5}, PySparkTypeError, "tolerance="),
-        ({"on": "ts", "tolerance": timedelta(-1)}, PySparkValueError, "tolerance="),
+        ({"on": "ts", "tolerance": 5}, PySparkTypeError, 'such as "5 seconds"'),
+        ({"on": "ts", "tolerance": timedelta(-1)}, PySparkValueError, "zero or more"),
         ({"on": "ts", "allow_exact_matches": 1}, PySparkTypeError, "True or False"),
         ({"on": "ts", "how": "outer"}, PySparkValueError, '"left" or "inner"'),
         ({"on": "ts", "suffixes": "_x"}, PySparkTypeError, "suffixes="),
-        ({"on": "ts", "suffixes": ("_x", None)}, PySparkTypeError, "suffixes="),
+        ({"on": "ts", "suffixes": ("_x", 5)}, PySparkTypeError, "suffixes="),
         ({"on": "ts", "idle": 5}, PySparkTypeError, "idle="),
         ({"on": "ts", "max_rows": 0}, PySparkValueError, "max_rows="),
         ({"on": "ts", "at_end": "stop"}, PySparkValueError, '"wait" or "flush"'),
@@ -287,23 +316,46 @@ def test_both_sides_of_a_join_are_dataframes(trades: DataFrame) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "condition"),
+    ("arguments", "condition", "said"),
     [
-        ({"on": "when"}, "WINOPS_UNKNOWN_COLUMN"),
-        ({"on": "ts", "by": "sym"}, "WINOPS_UNKNOWN_COLUMN"),
-        ({"left_on": "id", "right_on": "seq"}, "WINOPS_TIME_TYPE"),
-        ({"on": "ts", "tolerance": "soon"}, "WINOPS_ARGUMENT.VALUE"),
-        ({"on": "ts", "tolerance": "1 month"}, "WINOPS_ARGUMENT.VALUE"),
-        ({"on": "ts", "idle": "1 day", "direction": "forward"}, "WINOPS_ARGUMENT.UNKNOWN"),
-        ({"on": "ts", "left_by": "id", "right_by": "price"}, "WINOPS_ASOF_JOIN"),
+        ({"on": "when"}, "WINOPS_UNKNOWN_COLUMN", "left side of the as-of join has no column"),
+        (
+            {"on": "ts", "by": "price"},
+            "WINOPS_UNKNOWN_COLUMN",
+            "name a column of each side with left_by and right_by",
+        ),
+        (
+            {"left_on": "id", "right_on": "seq"},
+            "WINOPS_TIME_TYPE",
+            "id of the left side of the as-of join is of type BIGINT",
+        ),
+        ({"on": "ts", "tolerance": "soon"}, "WINOPS_ARGUMENT.VALUE", "and not 'soon'"),
+        ({"on": "ts", "tolerance": "1 month"}, "WINOPS_ARGUMENT.VALUE", "and not '1 month'"),
+        ({"on": "ts", "tolerance": "-1 second"}, "WINOPS_ARGUMENT.VALUE", "zero or more"),
+        (
+            {"on": "ts", "idle": "1 day", "direction": "forward"},
+            "WINOPS_ARGUMENT.UNKNOWN",
+            "idle",
+        ),
+        (
+            {"on": "ts", "left_by": "id", "right_by": "price"},
+            "WINOPS_ASOF_JOIN",
+            "id of the left side has the type BIGINT",
+        ),
+        (
+            {"on": "ts", "left_by": "id", "right_by": "symbol"},
+            "WINOPS_ASOF_JOIN",
+            "as in CAST(id AS STRING)",
+        ),
     ],
 )
 def test_joins_of_columns_that_do_not_fit_are_refused(
-    trades: DataFrame, orders: DataFrame, arguments: dict[str, Any], condition: str
+    trades: DataFrame, orders: DataFrame, arguments: dict[str, Any], condition: str, said: str
 ) -> None:
     with pytest.raises(AnalysisException) as caught:
         assert asof_join(orders, trades, **arguments).schema
     assert caught.value.getCondition() == condition
+    assert said in str(caught.value)
 
 
 def test_joins_that_a_stream_cannot_have_are_refused(
@@ -336,16 +388,17 @@ def test_columns_of_a_join(trades: DataFrame, orders: DataFrame) -> None:
         orders, quotes, left_on="ts", right_on="quoted", left_by="symbol", right_by="sym"
     )
     assert both.columns == ["id", "symbol", "ts", "seq", "sym", "price", "quoted"]
-    twice = asof_join(trades, trades, on="ts", suffixes=("", "_before"))
-    assert twice.columns == [
-        "seq",
-        "symbol",
-        "price",
-        "ts",
-        "seq_before",
-        "symbol_before",
-        "price_before",
-    ]
+    for first in ("", None):
+        twice = asof_join(trades, trades, on="ts", suffixes=(first, "_before"))
+        assert twice.columns == [
+            "seq",
+            "symbol",
+            "price",
+            "ts",
+            "seq_before",
+            "symbol_before",
+            "price_before",
+        ]
 
 
 def test_suffixes_that_give_two_columns_one_name_are_refused(trades: DataFrame) -> None:
