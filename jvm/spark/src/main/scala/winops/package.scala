@@ -255,7 +255,7 @@ package object winops {
     * match have NULL in the columns of the right side. A NULL key matches nothing, and neither
     * does a row without a time. Of several rows of the right side at one time, the last one in
     * the order of their source matches. Keys of different types are compared in a type that has
-    * all values of both.
+    * all values of both; a string is compared with strings only.
     *
     * {{{
     * import org.apache.spark.sql.functions._

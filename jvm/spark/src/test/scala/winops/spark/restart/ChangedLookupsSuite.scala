@@ -173,10 +173,19 @@ class ChangedLookupsSuite extends LookupTest {
     }
   }
 
-  test("whether a backward join has matches of the same time may not change") {
-    def join(isExact: Boolean): Query = (trades, asks) =>
-      joinedByKey(asks, trades, allowExactMatches = isExact)
-    isRefusedJoin(join(true), join(false))("allow_exact_matches", "true", "false")
+  test("allow_exact_matches may change, but not with the direction backward") {
+    def join(direction: String, isExact: Boolean): Query = (trades, asks) =>
+      joinedByKey(asks, trades,
+        direction = direction,
+        tolerance = Interval.ofText("3 seconds"),
+        allowExactMatches = isExact)
+    isRefusedJoin(join("backward", isExact = true), join("backward", isExact = false))(
+      "allow_exact_matches",
+      "true",
+      "false")
+    restarted(join("forward", isExact = true), join("forward", isExact = false)) { (plan, _) =>
+      assert(plan.head == "continues")
+    }
   }
 
   test("a lookup and an as-of join have no state in common") {
