@@ -17,7 +17,7 @@ import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, Segm
   * @param withArrival
   *   true if arrival times are stored; otherwise [[arrival]] is 0
   * @param rowCheck
-  *   checks each row that is found
+  *   checks each row that is found, if an earlier micro-batch has stored it
   * @param form
   *   predicts the rows
   * @param longestRun
@@ -103,7 +103,8 @@ final class RowLog(
       found = run.rows
       foundRow = run.indexOf(ordinal)
     }
-    rowCheck.check(rowBytes, rowPosition, rowLength)
+    // Only rows that were stored before may be damaged.
+    if (ordinal < endBefore) rowCheck.check(rowBytes, rowPosition, rowLength)
   }
 
   override def rowBytes: Array[Byte] = found.bytes

@@ -95,7 +95,7 @@ final class Machine(
   /** Fires the earliest timer and returns true if it is at or before `instant`. Otherwise moves
     * the clock to `instant` and returns false.
     */
-  def fireNext(instant: Long): Boolean = {
+  def fireNext(instant: Long): Boolean = !reaches(instant) && {
     if (changes.ignoresReports) skipReports(instant)
     val due = nextDue
     val fires = due <= instant
@@ -107,6 +107,13 @@ final class Machine(
       } else forget(ChangeReason.GroupIdle)
     } else clock.reach(instant)
     fires
+  }
+
+  /** Moves the clock to `instant` and returns true if no timer is at or before it. */
+  def reaches(instant: Long): Boolean = {
+    val isFree = nextDue > instant
+    if (isFree) clock.reach(instant)
+    isFree
   }
 
   /** Passes over timers that only report unchanged contents. A long silence may have millions. */

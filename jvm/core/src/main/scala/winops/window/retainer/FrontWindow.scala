@@ -9,7 +9,20 @@ import winops.window.time.Clock
 /** A single window whose oldest rows leave by a rule. */
 private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, changes: ChangeQueue)
     extends FrontRetainer(rows, changes) {
-  override def due: Long = if (size == 0) Clock.Never else rule.due(head)
+
+  /** The row of [[dueOfHead]], which is asked for several times for each row that arrives. */
+  private var dueRow = FrontWindow.Unknown
+  private var dueOfHead = Clock.Never
+
+  override def due: Long =
+    if (size == 0) Clock.Never
+    else {
+      if (dueRow != head) {
+        dueOfHead = rule.due(head)
+        dueRow = head
+      }
+      dueOfHead
+    }
 
   override def arrive(row: Long, at: Long): Boolean = {
     rule.arrive(at)
@@ -25,6 +38,7 @@ private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, changes:
   override def clear(): Unit = {
     super.clear()
     rule.clear()
+    dueRow = FrontWindow.Unknown
   }
 
   override def save(out: ByteWriter): Unit = rule.save(out)
@@ -32,5 +46,10 @@ private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, changes:
   override def restore(in: ByteReader): Unit = {
     super.restore(in)
     rule.restore(in)
+    dueRow = FrontWindow.Unknown
   }
+}
+
+private object FrontWindow {
+  private val Unknown = -1L
 }

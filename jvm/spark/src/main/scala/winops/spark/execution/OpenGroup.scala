@@ -151,15 +151,20 @@ private[execution] final class OpenGroup private (
     operation.release()
     stage match {
       case Carrying => if (!carry.exists(_.emitNext())) stage = Arriving
-      case Arriving => takeRow(times)
-      case Advancing =>
-        if (operation.fireNext(target)) silence.fires(arrivals.historyUntil)
-        else if (arriving == null) end(times)
-        else arrive()
+      case Arriving =>
+        takeRow(times)
+        if (stage == Advancing) advance(times)
+      case Advancing => advance(times)
       case Ended =>
     }
     isOpen
   }
+
+  /** Fires the next timer or, after the last one, lets the row arrive. */
+  private def advance(times: BatchTimes): Unit =
+    if (operation.fireNext(target)) silence.fires(arrivals.historyUntil)
+    else if (arriving == null) end(times)
+    else arrive()
 
   /** Takes the next row and its time or, without one, the time at the end of the micro-batch. */
   private def takeRow(times: BatchTimes): Unit =

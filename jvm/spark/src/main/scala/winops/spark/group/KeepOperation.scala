@@ -81,7 +81,8 @@ final class KeepOperation(
   override def waiting: Long = 0L
   override def nextDue: Long = machine.nextDue
 
-  override def fireNext(instant: Long): Boolean = {
+  // Before most rows, no timer fires.
+  override def fireNext(instant: Long): Boolean = !machine.reaches(instant) && {
     val before = held
     val fires = machine.fireNext(instant)
     if (fires) emptyPeriods.note(changed = held != before)
