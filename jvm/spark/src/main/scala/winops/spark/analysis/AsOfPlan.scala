@@ -110,10 +110,8 @@ private[spark] trait AsOfPlan {
       times = pairOf(leftTime, rightTime),
       keys = keys.map { case (own, other) => pairOf(own, other) },
       conditions = rightConditions.map(FramedFunction.identityOf(_, right.output)))
-    val answers = ResolveKeep.resolve(
-      call,
-      definitions,
-      _.copy(join = Some(join), looksAhead = looksAhead))
+    val answers =
+      ResolveKeep.resolve(call, definitions, _.copy(join = Some(join), looksAhead = looksAhead))
     val (own, added) = answers.output.splitAt(ofLeft.plan.output.size)
     Answered(answers, own.take(left.output.size), added.head, added.tail)
   }

@@ -281,9 +281,7 @@ private[spark] object LookupArguments {
           advice("column", name, other, onOf(column.name, "column")))
       }
       if (!LosslessCast.hasSameCollations(own.dataType, column.dataType)) {
-        throw refused(
-          s"${typeOf(own, column)}, of another collation",
-          SameCollation)
+        throw refused(s"${typeOf(own, column)}, of another collation", SameCollation)
       }
       if (!LosslessCast.isPossible(own.dataType, column.dataType)) {
         throw refused(

@@ -68,7 +68,9 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     }
   }
 
-  private def query(call: Call)(trades: DataFrame, asks: DataFrame): DataFrame = joinedByKey(asks, trades,
+  private def query(call: Call)(trades: DataFrame, asks: DataFrame): DataFrame = joinedByKey(
+    asks,
+    trades,
     direction = call.direction,
     tolerance = call.millis.map(n => Interval.ofText(s"$n milliseconds")).orNull,
     allowExactMatches = call.isExact,
@@ -302,12 +304,16 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
     Seq("forward" -> "99999 days", "nearest" -> "49999 days").foreach {
       case (direction, greatest) =>
         callFails("WINOPS_ARGUMENT.VALUE", s"at most '$greatest'") {
-          joinedByKey(asks, trades,
+          joinedByKey(
+            asks,
+            trades,
             direction = direction,
             tolerance = Interval.ofText("100000 days"))
         }
         assert(
-          joinedByKey(asks, trades,
+          joinedByKey(
+            asks,
+            trades,
             direction = direction,
             tolerance = Interval.ofText(greatest)).isStreaming)
     }
@@ -485,13 +491,10 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
         .collect()
         .toSeq)
     val expected = Seq(0 -> Some(1), 1 -> Some(2), 2 -> None, 3 -> Some(4), 4 -> Some(5))
-    Seq(
-      "INT" -> "BIGINT",
-      "BIGINT" -> "INT",
-      "DECIMAL(5, 2)" -> "INT",
-      "INT" -> "DECIMAL(5, 2)").foreach { case (left, right) =>
-      assert(found(left, right) == expected, s"$left, $right")
-    }
+    Seq("INT" -> "BIGINT", "BIGINT" -> "INT", "DECIMAL(5, 2)" -> "INT", "INT" -> "DECIMAL(5, 2)")
+      .foreach { case (left, right) =>
+        assert(found(left, right) == expected, s"$left, $right")
+      }
     val error = intercept[AnalysisException](found("BIGINT", "DOUBLE"))
     assert(error.getCondition == "WINOPS_ASOF_JOIN", error)
     assert(error.getMessage.contains("the left side has the type BIGINT"), error.getMessage)
@@ -530,7 +533,9 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
 
   test("a left row that may still match a later row is not late") {
     val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
-    val joined = joinedByKey(timedAsks(ofAsks, "0 seconds"), timedTrades(ofTrades, "0 seconds"),
+    val joined = joinedByKey(
+      timedAsks(ofAsks, "0 seconds"),
+      timedTrades(ofTrades, "0 seconds"),
       direction = "forward",
       tolerance = Interval.ofText("3 seconds"),
       late = "emit")
@@ -679,7 +684,9 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
 
   test("idle, max_rows, at_end and late are those of keep") {
     def joined(options: Options)(trades: DataFrame, asks: DataFrame): DataFrame =
-      joinedByKey(asks, trades,
+      joinedByKey(
+        asks,
+        trades,
         how = options.how,
         idle = options.idle.map(Interval.ofText).orNull,
         maxRows = options.maxRows,
@@ -763,7 +770,9 @@ class AsOfJoinSuite extends LookupTest with RandomProperties {
   test("an inner join emits rows without a time if late ones are emitted") {
     val untimed = asks :+ Ask(Some("a"), at(-1), 8, None)
     def joined(direction: String)(trades: DataFrame, asks: DataFrame): DataFrame =
-      joinedByKey(asks, trades,
+      joinedByKey(
+        asks,
+        trades,
         direction = direction,
         tolerance = Interval.ofText("3 seconds"),
         how = "inner",

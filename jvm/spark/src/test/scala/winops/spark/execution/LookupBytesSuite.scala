@@ -30,7 +30,9 @@ class LookupBytesSuite extends LookupTest {
   test("the state of a join has the newest row of each key over a day", Longer) {
     Seq("backward" -> Keys, "forward" -> (2 * RowsPerBatch)).foreach { case (direction, most) =>
       val joins = day { (trades, asks) =>
-        joinedByKey(asks, trades,
+        joinedByKey(
+          asks,
+          trades,
           direction = direction,
           tolerance = Interval.ofText("10 minutes"))
       }

@@ -713,9 +713,8 @@ class LookupSuite extends LookupTest with RandomProperties {
     }
     val perTime = window($"placed", "10 seconds")
     val emitting = lookup(rows, asking, "'KEEP 2 ROWS'", s"late => 'emit', $Aggregates")
-    val waiting = joinedByKey(asking, rows,
-      direction = "nearest",
-      tolerance = Interval.ofText("2 seconds"))
+    val waiting =
+      joinedByKey(asking, rows, direction = "nearest", tolerance = Interval.ofText("2 seconds"))
     Seq(emitting -> "Omit late='emit'", waiting -> "Write the rows to a table").foreach {
       case (df, remedy) =>
         val (condition, message) = advice(df.groupBy(perTime).count())

@@ -64,10 +64,9 @@ class ChangedLookupsSuite extends LookupTest {
   }
 
   /** Checks that a restart with another join is refused, and names the argument that differs. */
-  private def isRefusedJoin(before: Query, now: Query)(
-      name: String,
-      was: String,
-      is: String): Unit =
+  private def isRefusedJoin(
+      before: Query,
+      now: Query)(name: String, was: String, is: String): Unit =
     restarted(before, now) { (plan, run) =>
       assert(plan == Seq("is refused", "is refused"))
       val error = intercept[Exception](run())
@@ -152,7 +151,9 @@ class ChangedLookupsSuite extends LookupTest {
 
   test("the tolerance and the direction of an as-of join that waits may not change") {
     def join(direction: String, millis: Int): Query = (trades, asks) =>
-      joinedByKey(asks, trades,
+      joinedByKey(
+        asks,
+        trades,
         direction = direction,
         tolerance = Interval.ofText(s"$millis milliseconds"))
     isRefusedJoin(join("forward", 3000), join("forward", 4000))(
@@ -175,7 +176,9 @@ class ChangedLookupsSuite extends LookupTest {
 
   test("allow_exact_matches may change, but not with the direction backward") {
     def join(direction: String, isExact: Boolean): Query = (trades, asks) =>
-      joinedByKey(asks, trades,
+      joinedByKey(
+        asks,
+        trades,
         direction = direction,
         tolerance = Interval.ofText("3 seconds"),
         allowExactMatches = isExact)
@@ -195,7 +198,9 @@ class ChangedLookupsSuite extends LookupTest {
 
   test("arguments of an as-of join that are those of keep may change") {
     def join(how: String, more: Boolean): Query = (trades, asks) =>
-      joinedByKey(asks, trades,
+      joinedByKey(
+        asks,
+        trades,
         how = how,
         idle = if (more) Interval.ofText("1 day") else null,
         maxRows = if (more) 1000L else 100L,
