@@ -62,7 +62,8 @@ class AsOfQueriesSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private def files(folder: Path): Seq[Path] = {
     val listed = Files.list(folder)
-    try listed.iterator.asScala.filter(_.getFileName.toString.startsWith("join-asof-")).toSeq.sorted
+    try
+      listed.iterator.asScala.filter(_.getFileName.toString.startsWith("join-asof-")).toSeq.sorted
     finally listed.close()
   }
 
@@ -72,11 +73,12 @@ class AsOfQueriesSuite extends AnyFunSuite with BeforeAndAfterAll {
     val lines = Files.readAllLines(file).asScala.toSeq
     lines.collect { case Setting(name, value) => session.conf.set(name, value) }
     val text = lines.map(_.replaceFirst("--.*", "")).mkString("\n")
-    Statement.findAllIn(text).map(_.stripSuffix(";").trim).filter(_.nonEmpty).toSeq.flatMap { query =>
-      SparkSession.setActiveSession(session)
-      val outcome = withClue(s"${file.getFileName}: $query\n")(outcomeOf(session, query))
-      outcome.foreach(found => info(s"$found: ${query.replaceAll("\\s+", " ")}"))
-      outcome
+    Statement.findAllIn(text).map(_.stripSuffix(";").trim).filter(_.nonEmpty).toSeq.flatMap {
+      query =>
+        SparkSession.setActiveSession(session)
+        val outcome = withClue(s"${file.getFileName}: $query\n")(outcomeOf(session, query))
+        outcome.foreach(found => info(s"$found: ${query.replaceAll("\\s+", " ")}"))
+        outcome
     }
   }
 
@@ -225,10 +227,13 @@ private object AsOfQueriesSuite {
     def timeOf(row: Row): Option[Instant] =
       ordinal.filter(!row.isNullAt(_)).map(row.getInstant)
 
-    /** A row after which the watermark has passed all others, and which is emitted in no batch. */
+    /** A row after which the watermark has passed all others, and which is emitted in no batch.
+      */
     def last: Row = Row.fromSeq(plan.output.map { column =>
       if (time.exists(_.exprId == column.exprId)) Last
-      else CatalystTypeConverters.convertToScala(Literal.default(column.dataType).value, column.dataType)
+      else
+        CatalystTypeConverters
+          .convertToScala(Literal.default(column.dataType).value, column.dataType)
     })
 
     def table(session: SparkSession): LogicalPlan = {
