@@ -17,6 +17,7 @@ final class ImmediateArrivals(
     extends Arrivals {
   private val order = new OrderWatch(plan)
   private val asking = new AskingFlag(plan, plan.content)
+  private val hasAsking = asking.isKnown
   private var rows: GroupedRows = _
   private var ahead: UnsafeRow = _
   private var refused = Refusal.None
@@ -36,9 +37,8 @@ final class ImmediateArrivals(
         state.lastOrder = order.last
       } else {
         refused = admission.refusal
-        if (refused == Refusal.None && !asking.isSet(ahead) && order.isBehind(ahead)) {
-          metrics.outOfOrder += 1
-        }
+        val reads = hasAsking && asking.isSet(ahead)
+        if (refused == Refusal.None && !reads && order.isBehind(ahead)) metrics.outOfOrder += 1
       }
     }
     ahead != null

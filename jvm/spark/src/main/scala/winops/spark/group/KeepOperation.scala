@@ -40,6 +40,7 @@ final class KeepOperation(
   private var refusedAsRead = 0L
   private var afterFinal = 0L
   private val askingFlag = new AskingFlag(plan, plan.content)
+  private val hasAsking = askingFlag.isKnown
   private var askingRow: UnsafeRow = _
   private var lookedUp = 0L
 
@@ -104,7 +105,7 @@ final class KeepOperation(
 
   override def arrive(row: UnsafeRow, at: Long): Boolean = {
     refused = Refusal.None
-    if (askingFlag.isSet(row)) {
+    if (hasAsking && askingFlag.isSet(row)) {
       machine.ask()
       askingRow = row
       lookedUp += 1

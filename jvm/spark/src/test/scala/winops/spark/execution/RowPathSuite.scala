@@ -88,7 +88,7 @@ private object RowPathSuite {
       "WaitingLog",
       "Silence")
     val input = Set("HashedGroups", "RunGroups", "SortedRun", "Admission")
-    val rows = Set("RowLog", "RowRuns", "RowBuffer", "PackedRow", "Bytes", "RowBytes", "RowShape")
+    val rows = Set("RowLog", "RowRuns", "RowBuffer", "PackedRow", "Bytes", "RowBytes")
     task ++ input ++ rows + "OutputWriter"
   }
 
