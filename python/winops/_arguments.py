@@ -329,5 +329,5 @@ def _kind(value: object, accepted: type | UnionType = str) -> str:
     kind = type(value).__name__
     if isinstance(value, Sequence) and not isinstance(value, str):
         odd = [type(item).__name__ for item in value if not isinstance(item, accepted)]
-        return f"{kind} with {odd[0]}" if odd else f"a {kind}"
+        return f"{kind} with {odd[0]}" if odd else kind
     return kind

@@ -271,7 +271,7 @@ def test_a_stream_and_a_table_are_refused(
     [
         ({}, PySparkValueError, "on= is missing"),
         ({"on": 5}, PySparkTypeError, "on="),
-        ({"on": ["ts"]}, PySparkTypeError, "on= takes the name of one column, not a list."),
+        ({"on": ["ts"]}, PySparkTypeError, "on= takes the name of one column, not list."),
         ({"on": "ts", "left_on": "ts"}, PySparkValueError, "Give on=, or the other two"),
         ({"left_on": "ts"}, PySparkValueError, "right_on= is missing"),
         ({"right_on": "ts"}, PySparkValueError, "left_on= is missing"),

@@ -107,6 +107,8 @@ private[spark] object AggregateProperties {
       case _: RegrSlope | _: RegrIntercept => is(Merged, OfSet)
       case _: First | _: Last | _: MaxMinBy => is(Merged, OfSequence)
       case _: CollectSet | _: PercentileBase => is(FromRows, OfSet)
+      // Spark 4.1 and 4.2 lack the class.
+      case union: Collect[_] if union.prettyName == "collect_union" => is(FromRows, OfSet)
       case _: Collect[_] | _: ListAgg | _: HistogramNumeric => is(FromRows, OfSequence)
       case mode: Mode => is(FromRows, if (mode.reverseOpt.isDefined) OfSet else OfSequence)
       // Merging two of these buffers loses NaN, or breaks ties differently.

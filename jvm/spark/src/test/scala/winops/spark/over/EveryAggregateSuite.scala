@@ -333,6 +333,7 @@ private object EveryAggregateSuite {
         "bitmap_construct_agg" -> Seq("bitmap_construct_agg(bitmap_bit_position(seq))"),
         "bitmap_or_agg" -> Seq("bitmap_or_agg(bits)"),
         "bitmap_and_agg" -> Seq("bitmap_and_agg(bits)"),
+        "collect_union" -> Seq("collect_union(array(x, y))"),
         "count" -> Seq("count(*)", "count(n)", "count(n, s)"),
         "count_min_sketch" -> Seq("count_min_sketch(s, 0.5D, 0.5D, 1)"),
         "histogram_numeric" -> Seq("histogram_numeric(x, 5)"),
