@@ -95,13 +95,17 @@ final class Machine(
   /** Fires the earliest timer and returns true if it is at or before `instant`. Otherwise moves
     * the clock to `instant` and returns false.
     */
-  def fireNext(instant: Long): Boolean = !reaches(instant) && {
+  def fireNext(instant: Long): Boolean = !reaches(instant) && fire(instant)
+
+  /** Does what [[fireNext]] does, after [[reaches]] has returned false for this instant. */
+  def fire(instant: Long): Boolean = {
     if (changes.ignoresReports) skipReports(instant)
-    val due = nextDue
+    val ofRows = if (isRunning) retainerDue else Clock.Never
+    val due = if (isRunning) Math.min(ofRows, clock.silenceDue) else Clock.Never
     val fires = due <= instant
     if (fires) {
       changes.beginStep(due)
-      if (retainerDue == due) {
+      if (ofRows == due) {
         retainer.atDue(due)
         changes.endStep()
       } else forget(ChangeReason.GroupIdle)
@@ -118,8 +122,11 @@ final class Machine(
 
   /** Passes over timers that only report unchanged contents. A long silence may have millions. */
   private def skipReports(instant: Long): Unit =
-    if (isRunning && retainer.due <= instant && retainer.due >= clock.now) {
-      changes.skipSteps(retainer.skipReports(Math.min(instant, clock.silenceDue - 1)))
+    if (isRunning) {
+      val due = retainer.due
+      if (due <= instant && due >= clock.now) {
+        changes.skipSteps(retainer.skipReports(Math.min(instant, clock.silenceDue - 1)))
+      }
     }
 
   /** Inserts the newest of `rows`, which arrived at `at`, the instant of the last [[advance]].

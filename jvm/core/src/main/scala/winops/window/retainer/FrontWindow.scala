@@ -15,12 +15,12 @@ private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, changes:
   private var dueOfHead = Clock.Never
 
   override def due: Long =
-    if (size == 0) Clock.Never
+    // The head was stored when its time was computed, and leaves only when another row is the head.
+    if (dueRow == head) dueOfHead
+    else if (size == 0) Clock.Never
     else {
-      if (dueRow != head) {
-        dueOfHead = rule.due(head)
-        dueRow = head
-      }
+      dueOfHead = rule.due(head)
+      dueRow = head
       dueOfHead
     }
 

@@ -85,7 +85,7 @@ final class KeepOperation(
   // Before most rows, no timer fires.
   override def fireNext(instant: Long): Boolean = !machine.reaches(instant) && {
     val before = held
-    val fires = machine.fireNext(instant)
+    val fires = machine.fire(instant)
     if (fires) emptyPeriods.note(changed = held != before)
     if (emitsRows) changes.clear()
     fires
