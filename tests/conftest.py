@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 import winops
 from tests.support.paths import ROOT
 from tests.support.replay import NewReplay, Replay
-from tests.support.settings import ROCKSDB, STATE_STORE
+from tests.support.settings import INTERPRETED, ROCKSDB, STATE_STORE
 from tests.support.transports import TRANSPORT
 from tests.support.versions import MINOR
 from winops import configure, jar_path
@@ -46,6 +46,11 @@ os.environ["SPARK_SUBMIT_OPTS"] = (
     + " -Dspark.hadoop.fs.file.impl=winops.testing.InProcessFileSystem"
     " -Dspark.sql.codegen.cache.maxEntries=2000"
 )
+if TRANSPORT == "connect":
+    # Compiling the code of queries over a few rows takes longer than to interpret them. The same
+    # tests run compiled code on classic Spark.
+    for name, value in INTERPRETED.items():
+        os.environ["SPARK_SUBMIT_OPTS"] += f" -D{name}={value}"
 os.environ["SPARK_DIST_CLASSPATH"] = str(ROOT / "target/jars" / f"winops-test-files_{MINOR}.jar")
 
 # A fixture replaces a function in all modules, some of which programs import when they are used.

@@ -10,27 +10,20 @@ import scala.util.Random
 
 import org.apache.commons.io.FileUtils
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
-import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, lit, struct, to_json}
 import org.apache.spark.sql.internal.SQLConf
 
-import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
+import winops.spark.testing.{InterpretedCode, KeepStreamTest, ManyKeeps, Tick}
 import winops.testing.TableTests
 
 /** A query whose groups are removed from its checkpoint goes on as if their rows had not arrived.
   */
-class ForgetSuite extends ManyKeeps with TableTests {
+class ForgetSuite extends ManyKeeps with InterpretedCode with TableTests {
   import ForgetSuite._
   import KeepStreamTest._
   import ManyKeeps._
-
-  // Compiled code would run for a few rows only.
-  override protected def sparkConf: SparkConf = super.sparkConf
-    .set(SQLConf.CODEGEN_FACTORY_MODE.key, CodegenObjectFactoryMode.NO_CODEGEN.toString)
-    .set(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, "false")
 
   private def forget(from: File, to: File, where: String, operator: String = ""): Seq[Row] = {
     val paths = Map("from" -> from.getPath, "to" -> to.getPath, "where" -> where)

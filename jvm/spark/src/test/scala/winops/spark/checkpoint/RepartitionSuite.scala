@@ -4,9 +4,7 @@ import java.io.File
 
 import org.apache.commons.io.FileUtils
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.catalyst.expressions.CodegenObjectFactoryMode
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.execution.streaming.sources.MemorySink
 import org.apache.spark.sql.functions.{col, lit, struct, to_json, unix_seconds}
@@ -15,17 +13,12 @@ import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.apache.spark.sql.streaming.util.StreamManualClock
 
 import winops.withHistory
-import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
+import winops.spark.testing.{InterpretedCode, KeepStreamTest, ManyKeeps, Tick}
 
 /** A query that is moved to other numbers of partitions emits the same rows as an unmoved one. */
-class RepartitionSuite extends ManyKeeps {
+class RepartitionSuite extends ManyKeeps with InterpretedCode {
   import KeepStreamTest._
   import ManyKeeps._
-
-  // Compiled code would run for a few rows only.
-  override protected def sparkConf: SparkConf = super.sparkConf
-    .set(SQLConf.CODEGEN_FACTORY_MODE.key, CodegenObjectFactoryMode.NO_CODEGEN.toString)
-    .set(SQLConf.WHOLESTAGE_CODEGEN_ENABLED.key, "false")
 
   private def repartition(from: File, to: File, partitions: Int): Seq[Row] = spark
     .sql(s"SELECT * FROM winops_repartition('$from', '$to', $partitions)")

@@ -9,9 +9,10 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
 
 import winops.spark.plan.Over
+import winops.spark.testing.InterpretedCode
 
 /** Window functions above an aggregation by windows of event time. */
-class EventWindowsSuite extends OverStreamTest {
+class EventWindowsSuite extends OverStreamTest with InterpretedCode {
   import testImplicits._
 
   override protected def sparkConf: SparkConf =
