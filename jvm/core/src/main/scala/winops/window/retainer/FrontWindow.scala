@@ -13,7 +13,7 @@ private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, changes:
   /** `rows.end`, which is read several times for each row that arrives. */
   private var end = rows.end
 
-  /** The row of [[dueOfHead]], which is asked for several times for each row that arrives. */
+  /** The row of [[dueOfHead]], which is read several times for each row that arrives. */
   private var dueRow = FrontWindow.Unknown
   private var dueOfHead = Clock.Never
 

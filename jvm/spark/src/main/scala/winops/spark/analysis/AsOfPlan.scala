@@ -78,7 +78,7 @@ private[spark] trait AsOfPlan {
     val ofLeft = new NamedRows(left, keys.map(_._1) :+ leftAt)
     val ofRight = new NamedRows(right, keys.map(rightKey) :+ rightAt, Some(Keep.Lookup))
     // A row without a key or a time matches nothing. On a stream, its time moves the watermark
-    // all the same: the optimizer would move the filter below withWatermark, but for this node.
+    // nevertheless: the optimizer would move the filter below withWatermark, but for this node.
     val rows = if (right.isStreaming) StoredColumns(ofRight.plan) else ofRight.plan
     val known = (ofRight.columns.map(IsNotNull(_)) ++ rightConditions).reduce(And(_, _))
     val on = ofRight.columns.zip(ofLeft.columns).init.flatMap { case (key, own) =>
