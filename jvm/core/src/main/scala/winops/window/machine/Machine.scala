@@ -97,11 +97,13 @@ final class Machine(
     */
   def fireNext(instant: Long): Boolean = !reaches(instant) && fire(instant)
 
-  /** Does what [[fireNext]] does, after [[reaches]] has returned false for this instant. */
+  /** Does what [[fireNext]] does, after [[reaches]] has returned false for this instant: the
+    * machine runs, and a timer is due.
+    */
   def fire(instant: Long): Boolean = {
     if (changes.ignoresReports) skipReports(instant)
-    val ofRows = if (isRunning) retainerDue else Clock.Never
-    val due = if (isRunning) Math.min(ofRows, clock.silenceDue) else Clock.Never
+    val ofRows = retainerDue
+    val due = Math.min(ofRows, clock.silenceDue)
     val fires = due <= instant
     if (fires) {
       changes.beginStep(due)
@@ -121,13 +123,12 @@ final class Machine(
   }
 
   /** Passes over timers that only report unchanged contents. A long silence may have millions. */
-  private def skipReports(instant: Long): Unit =
-    if (isRunning) {
-      val due = retainer.due
-      if (due <= instant && due >= clock.now) {
-        changes.skipSteps(retainer.skipReports(Math.min(instant, clock.silenceDue - 1)))
-      }
+  private def skipReports(instant: Long): Unit = {
+    val due = retainer.due
+    if (due <= instant && due >= clock.now) {
+      changes.skipSteps(retainer.skipReports(Math.min(instant, clock.silenceDue - 1)))
     }
+  }
 
   /** Inserts the newest of `rows`, which arrived at `at`, the instant of the last [[advance]].
     * Returns false if the row was refused and removed.

@@ -8,7 +8,7 @@ import winops.window.changes.ChangeQueue
 private[window] abstract class FrontRetainer(rows: Rows, changes: ChangeQueue) extends Retainer {
   protected var head: Long = rows.first
 
-  protected def size: Long = rows.end - head
+  protected final def size: Long = rows.end - head
 
   protected final def removeUntil(until: Long, reason: Int): Unit = {
     changes.delete(head, until, reason)

@@ -10,14 +10,9 @@ import winops.window.time.Clock
 private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, changes: ChangeQueue)
     extends FrontRetainer(rows, changes) {
 
-  /** `rows.end`, which is read several times for each row that arrives. */
-  private var end = rows.end
-
   /** The row of [[dueOfHead]], which is read several times for each row that arrives. */
   private var dueRow = FrontWindow.Unknown
   private var dueOfHead = Clock.Never
-
-  override protected def size: Long = end - head
 
   override def due: Long =
     // The head was stored when its time was computed, and leaves only when another row is the head.
@@ -30,7 +25,6 @@ private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, changes:
     }
 
   override def arrive(row: Long, at: Long): Boolean = {
-    end = row + 1
     rule.arrive(at)
     changes.insert(row, row + 1, ChangeReason.Arrived)
     val excess = rule.excess(size)
@@ -39,11 +33,10 @@ private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, changes:
   }
 
   override def atDue(due: Long): Unit =
-    removeUntil(rule.firstStaying(head, end, due), rule.reason)
+    removeUntil(rule.firstStaying(head, rows.end, due), rule.reason)
 
   override def clear(): Unit = {
     super.clear()
-    end = rows.end
     rule.clear()
     dueRow = FrontWindow.Unknown
   }
@@ -52,7 +45,6 @@ private[window] final class FrontWindow(rule: EvictionRule, rows: Rows, changes:
 
   override def restore(in: ByteReader): Unit = {
     super.restore(in)
-    end = rows.end
     rule.restore(in)
     dueRow = FrontWindow.Unknown
   }
