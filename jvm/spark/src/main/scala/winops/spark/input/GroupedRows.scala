@@ -58,25 +58,57 @@ object GroupedRows {
   def apply(plan: OperatorPlan, input: Seq[Attribute], rows: Iterator[UnsafeRow]): GroupedRows =
     if (plan.spec.runsInOneTask) new OneGroup(rows) else new HashedGroups(plan, input, rows)
 
-  /** Buffers the rows in memory. If the rows do not fit, Spark's sorters sort and spill them. */
+  /** Buffers the rows in memory. If the rows do not fit, Spark's sorters sort and spill them.
+    *
+    * A sorter stores rows in the order in which it gets them, and reads them in the order of
+    * their hashes. It gets them in runs of some megabytes that are grouped already: so the rows
+    * of a group lie one after the other in memory, and the processor fetches them ahead.
+    */
   private def grouped(
       plan: OperatorPlan,
       input: Seq[Attribute],
       rows: Iterator[UnsafeRow]): GroupedRows = {
     val hashOf = KeyHash(plan.keys, input)
+
+    def run(buffer: PartitionedRowBuffer, left: Option[UnsafeRow]): Iterator[UnsafeRow] = {
+      val groups = new GroupsInMemory(plan, input, buffer.all)
+      val grouped = Iterator
+        .continually(groups.hasNext || groups.nextGroup())
+        .takeWhile(identity)
+        .map(_ => groups.next())
+      // The sorter gets the memory of each partition that has been read, and needs some to start.
+      (if (buffer.isPartitioned) grouped else grouped.map(_.copy()).toVector.iterator) ++ left
+    }
+
     val newest = plan.spec.newestRows.map(new NewestRows(plan, input, _))
-    val buffer = new PartitionedRowBuffer(newest)
+    val first = new PartitionedRowBuffer(newest)
+    val left = fill(first, rows, hashOf, Long.MaxValue)
+    if (left.isEmpty) new GroupsInMemory(plan, input, first.all)
+    else {
+      val others = Iterator.continually(rows).takeWhile(_.hasNext).flatMap { rows =>
+        val buffer = new PartitionedRowBuffer()
+        run(buffer, fill(buffer, rows, hashOf, MaxBytesOfRun))
+      }
+      val sorter = new SpillableHashSorter(run(first, left) ++ others, hashOf, input.size)
+      new HashedGroups(plan, input, sorter)
+    }
+  }
+
+  /** Adds rows until the buffer has `maxBytes`. Returns the row for which there is no memory. */
+  private def fill(
+      buffer: PartitionedRowBuffer,
+      rows: Iterator[UnsafeRow],
+      hashOf: UnsafeRow => Long,
+      maxBytes: Long): Option[UnsafeRow] = {
     var left: UnsafeRow = null
-    while (left == null && rows.hasNext) {
+    while (left == null && buffer.bytes < maxBytes && rows.hasNext) {
       val row = rows.next()
       if (!buffer.add(row, hashOf(row))) left = row
     }
-    if (left == null) new GroupsInMemory(plan, input, buffer.all)
-    else {
-      val all = buffer.takeOut(input.size) ++ Iterator.single(left) ++ rows
-      new HashedGroups(plan, input, new SpillableHashSorter(all, hashOf, input.size))
-    }
+    Option(left)
   }
+
+  private val MaxBytesOfRun = 32L << 20
 }
 
 /** Treats all rows of the task as one group. The input is sorted. */

@@ -21,7 +21,7 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
   private var parts = Array(new RowPartition(pages))
   private var room = Array.fill(1)(Long.MaxValue)
   private var partBits = 0
-  private var bytes = 0L
+  private var bytesAdded = 0L
   private var rows = 0L
   private var reserve: MemoryBlock = _
 
@@ -31,17 +31,20 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
   def add(row: UnsafeRow, hash: Long): Boolean = {
     val added = tryToAdd(row, hash) || newest.isDefined && dropOld() && tryToAdd(row, hash)
     if (added) {
-      bytes += row.getSizeInBytes
+      bytesAdded += row.getSizeInBytes
       rows += 1
     }
     added
   }
 
+  /** The bytes of all rows that were added. */
+  def bytes: Long = bytesAdded
+
   /** The number of rows. */
   def size: Long = rows
 
   private def tryToAdd(row: UnsafeRow, hash: Long): Boolean = {
-    val fits = partBits > 0 || bytes <= MaxBytesInOnePart || partition()
+    val fits = partBits > 0 || bytesAdded <= MaxBytesInOnePart || partition()
     fits && rows < maxRows && {
       val part = partOf(hash)
       if (parts(part).bytes >= room(part)) dropOld(part)
@@ -54,6 +57,9 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
     giveBackReserve()
     newestOfParts
   }
+
+  /** False for a small number of rows, which are one partition. */
+  def isPartitioned: Boolean = partBits > 0
 
   /** Iterates over all rows; each is valid until the next one is read. Frees the memory of
     * partitions as they are read. Some memory is freed at once, so that a sorter can start.
