@@ -16,7 +16,15 @@ private[window] final class IndependentWindows(
     changes: ChangeQueue)
     extends Retainer {
 
+  /** The earliest timer of all windows, which is read several times for each that fires. */
+  private var firstDue = IndependentWindows.Unknown
+
   override def due: Long = {
+    if (firstDue == IndependentWindows.Unknown) firstDue = earliest()
+    firstDue
+  }
+
+  private def earliest(): Long = {
     var first = Clock.Never
     var i = 0
     while (i < windows.length) {
@@ -27,6 +35,7 @@ private[window] final class IndependentWindows(
   }
 
   override def arrive(row: Long, at: Long): Boolean = {
+    firstDue = IndependentWindows.Unknown
     var i = 0
     while (i < windows.length) {
       if (!turnOf(i).arrive(row, at)) {
@@ -74,11 +83,15 @@ private[window] final class IndependentWindows(
       i += 1
     }
     rows.release(needed)
+    firstDue = IndependentWindows.Unknown
   }
 
-  override def clear(): Unit = windows.foreach { window =>
-    window.rows.clear()
-    window.retainer.clear()
+  override def clear(): Unit = {
+    firstDue = IndependentWindows.Unknown
+    windows.foreach { window =>
+      window.rows.clear()
+      window.retainer.clear()
+    }
   }
 
   override def save(out: ByteWriter): Unit = windows.foreach { window =>
@@ -86,12 +99,16 @@ private[window] final class IndependentWindows(
     window.retainer.save(out)
   }
 
-  override def restore(in: ByteReader): Unit = windows.foreach { window =>
-    window.rows.restore(in)
-    window.retainer.restore(in)
+  override def restore(in: ByteReader): Unit = {
+    firstDue = IndependentWindows.Unknown
+    windows.foreach { window =>
+      window.rows.restore(in)
+      window.retainer.restore(in)
+    }
   }
 
   private def each(act: Retainer => Unit): Unit = {
+    firstDue = IndependentWindows.Unknown
     var i = 0
     while (i < windows.length) {
       act(turnOf(i))
@@ -104,6 +121,12 @@ private[window] final class IndependentWindows(
     changes.writeWindow(number)
     windows(number).retainer
   }
+}
+
+private object IndependentWindows {
+
+  /** Earlier than any timer. */
+  private val Unknown = Long.MinValue
 }
 
 /** One of several independent windows over the same rows, with its view of the rows. */
