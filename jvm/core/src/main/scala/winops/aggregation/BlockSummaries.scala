@@ -234,9 +234,11 @@ private object BlockSummaries {
   /** Number of blocks of a level in one block of the level above. */
   def fanOut(level: Int): Int = if (level == 1) FrontSummary.BlocksInRun else 16
 
-  /** Number of blocks of a level in memory, enough for those that a sliding window needs again.
+  /** Number of blocks of a level in memory, enough for those that a sliding window needs again. A
+    * window of some 4,000 rows needs each block of level 1 twice: when the block is the newest,
+    * and when it is the oldest.
     */
-  def slots(level: Int): Int = if (level == 1) 16 else 32
+  def slots(level: Int): Int = if (level == 1) 64 else 32
 
   def rowsIn(level: Int): Long = {
     var rows = FrontSummary.BlockRows
