@@ -87,7 +87,9 @@ object GroupedRows {
     else {
       val others = Iterator.continually(rows).takeWhile(_.hasNext).flatMap { rows =>
         val buffer = new PartitionedRowBuffer()
-        run(buffer, fill(buffer, rows, hashOf, MaxBytesOfRun))
+        val left = fill(buffer, rows, hashOf, MaxBytesOfRun)
+        // Without memory for a run worth its costs, the sorter gets the others as they come.
+        run(buffer, left) ++ (if (buffer.isPartitioned) Iterator.empty else rows)
       }
       val sorter = new SpillableHashSorter(run(first, left) ++ others, hashOf, input.size)
       new HashedGroups(plan, input, sorter)

@@ -30,6 +30,17 @@ class GroupsOfTaskSuite extends TaskTest {
     }
   }
 
+  test("rows that exceed the memory of a task come together and in order") {
+    inTask { _ =>
+      // A task buffers at most a thirteenth of the heap; the sorter gets the rest in several runs.
+      val textBytes = 10000
+      val rows = numbered((Runtime.getRuntime.maxMemory / 8 / textBytes).toInt, keys = 300)
+      Seq(rows, new Random(1).shuffle(rows)).foreach { come =>
+        check(read(come, textBytes) == groupsOf(rows), "all rows")
+      }
+    }
+  }
+
   test("a row may be larger than what is taken of memory at once") {
     inTask { _ =>
       val rows = numbered(9, keys = 2)
