@@ -70,7 +70,8 @@ final class CrossGroupTask(
   private val timeOrdinal = plan.timeOrdinal
   private val emitsRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
-  private val emptyPeriods = new EmptyPeriods(plan.spec, () => machines.groups.held)
+  private val emptyPeriods = new EmptyPeriods(plan.spec)
+  private var heldBefore = 0L
   private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)
 
   /** Output rows that are emitted at the end of the batch, by group, or under [[NoKey]] for
@@ -160,7 +161,11 @@ final class CrossGroupTask(
       val _ = pieces.next()
       if (hasArrived) silence.arrives(arrivals.isOfHistory)
       else silence.fires(arrivals.historyUntil)
-      if (stage != Ending) emptyPeriods.note(machines.groups.size)
+      if (stage != Ending) {
+        val held = machines.groups.held
+        emptyPeriods.note(changed = held != heldBefore, groups = machines.groups.size)
+        heldBefore = held
+      }
       if (emitsRows && stage != Ending) changes.clear()
     } else {
       stage match {

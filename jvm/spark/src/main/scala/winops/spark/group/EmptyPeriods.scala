@@ -6,38 +6,33 @@ import winops.spark.plan.KeepSpec
 /** Limits the timers of a group that fire one after the other without a change of its rows. A row
   * with a wrong time, or a long silence, would make a window with forced triggers or reports fire
   * for hours.
-  *
-  * @param held
-  *   returns the number of rows, which grows with an arriving row only
   */
-private[spark] final class EmptyPeriods(spec: KeepSpec, held: () => Long) {
+private[spark] final class EmptyPeriods(spec: KeepSpec) {
   private var count = 0L
-  private var heldAtFirst = 0L
 
   /** Starts again, with another group or another row. */
   def clear(): Unit = count = 0L
 
   /** Counts a timer that fired.
     *
+    * @param changed
+    *   true if the number of rows has changed
     * @param groups
     *   the number of groups whose timers are counted together
     * @throws WinopsRuntimeException
     *   `WINOPS_EMPTY_PERIODS` after too many timers without a change
     */
-  def note(groups: Long = 1): Unit = {
-    // Asking for the number of rows at each timer would cost as much as firing it.
-    if (count == 0) heldAtFirst = held()
-    count += 1
-    if (count > EmptyPeriods.Limit * Math.max(1, groups)) {
-      if (held() == heldAtFirst) {
+  def note(changed: Boolean, groups: Long = 1): Unit =
+    if (changed) count = 0L
+    else {
+      count += 1
+      if (count > EmptyPeriods.Limit * Math.max(1, groups)) {
         throw WinopsErrors.runtime(
           "WINOPS_EMPTY_PERIODS",
           "limit" -> EmptyPeriods.Limit.toString,
           "output" -> spec.output.name)
       }
-      clear()
     }
-  }
 }
 
 private[spark] object EmptyPeriods {

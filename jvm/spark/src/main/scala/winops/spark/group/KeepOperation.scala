@@ -31,7 +31,7 @@ final class KeepOperation(
   private val spec = plan.spec
   private val emitsRows = spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
-  private val emptyPeriods = new EmptyPeriods(spec, () => held)
+  private val emptyPeriods = new EmptyPeriods(spec)
   private val operations = RowOperations.of(plan)
   private val isKeyed = spec.policy.isKeyed
   private val isLimited = !spec.failsOnRefused && !spec.isBounded
@@ -84,8 +84,9 @@ final class KeepOperation(
 
   // Before most rows, no timer fires.
   override def fireNext(instant: Long): Boolean = !machine.reaches(instant) && {
+    val before = held
     val fires = machine.fire(instant)
-    if (fires) emptyPeriods.note()
+    if (fires) emptyPeriods.note(changed = held != before)
     if (emitsRows) changes.clear()
     fires
   }

@@ -71,7 +71,7 @@ object GroupedRows {
     val hashOf = KeyHash(plan.keys, input)
 
     def run(buffer: PartitionedRowBuffer, left: Option[UnsafeRow]): Iterator[UnsafeRow] = {
-      val groups = new GroupsInMemory(plan, input, buffer.all)
+      val groups = new GroupsInMemory(plan, input, buffer.all, sorts = false)
       val grouped = Iterator
         .continually(groups.hasNext || groups.nextGroup())
         .takeWhile(identity)
@@ -88,8 +88,12 @@ object GroupedRows {
       val others = Iterator.continually(rows).takeWhile(_.hasNext).flatMap { rows =>
         val buffer = new PartitionedRowBuffer()
         val left = fill(buffer, rows, hashOf, MaxBytesOfRun)
-        // Without memory for a run worth its costs, the sorter gets the others as they come.
-        run(buffer, left) ++ (if (buffer.isPartitioned) Iterator.empty else rows)
+        // Without memory for a run worth its costs, the sorter gets rows as they come.
+        val others = if (buffer.isPartitioned) 0 else RowsWithoutRun
+        run(buffer, left) ++ Iterator
+          .range(0, others)
+          .takeWhile(_ => rows.hasNext)
+          .map(_ => rows.next())
       }
       val sorter = new SpillableHashSorter(run(first, left) ++ others, hashOf, input.size)
       new HashedGroups(plan, input, sorter)
@@ -111,6 +115,7 @@ object GroupedRows {
   }
 
   private val MaxBytesOfRun = 32L << 20
+  private val RowsWithoutRun = 1 << 18
 }
 
 /** Treats all rows of the task as one group. The input is sorted. */

@@ -10,15 +10,18 @@ import winops.spark.plan.OperatorPlan
   * partition.
   *
   * The rows of one hash are a chain. A chain that has one key and is in order is read in place.
-  * Other chains are sorted first.
+  * Other chains are sorted first, unless the reader sorts them.
   *
   * @param parts
   *   the partitions of the rows; each is cleared when its groups have been read
+  * @param sorts
+  *   false if each chain is given as it is linked, in the order in which its rows were added
   */
 private[spark] final class GroupsInMemory(
     plan: OperatorPlan,
     input: Seq[Attribute],
-    parts: Iterator[RowPartition])
+    parts: Iterator[RowPartition],
+    sorts: Boolean = true)
     extends GroupedRows {
   private val keyOf = UnsafeProjection.create(plan.keys, input)
   private val linker = new GroupLinker(plan, input, Int.MaxValue)
@@ -57,7 +60,7 @@ private[spark] final class GroupsInMemory(
     if (found) {
       hashes.find(ordered(chain))
       chain += 1
-      readsChain = hashes.isOrdered
+      readsChain = !sorts || hashes.isOrdered
       if (readsChain) {
         address = hashes.first
         read(address)

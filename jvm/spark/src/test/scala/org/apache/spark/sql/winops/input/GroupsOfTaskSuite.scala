@@ -41,6 +41,17 @@ class GroupsOfTaskSuite extends TaskTest {
     }
   }
 
+  test("the rows of one group that exceed the memory of a task are sorted once") {
+    inTask { context =>
+      val textBytes = 10000
+      val rows = numbered((Runtime.getRuntime.maxMemory / 8 / textBytes).toInt, keys = 1)
+      val groups = grouped(new Random(2).shuffle(rows), textBytes)
+      val taken = context.taskMemoryManager().getMemoryConsumptionForThisTask
+      check(taken < rows.size * textBytes * 1.3, "no other sorter holds memory")
+      check(readGroups(groups) == groupsOf(rows), "all rows")
+    }
+  }
+
   test("a row may be larger than what is taken of memory at once") {
     inTask { _ =>
       val rows = numbered(9, keys = 2)
