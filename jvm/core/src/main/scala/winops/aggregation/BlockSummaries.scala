@@ -235,8 +235,7 @@ private object BlockSummaries {
   def fanOut(level: Int): Int = if (level == 1) FrontSummary.BlocksInRun else 16
 
   /** Number of blocks of a level in memory, enough for those that a sliding window needs again. A
-    * window of some 4,000 rows needs each block of level 1 twice: when the block is the newest,
-    * and when it is the oldest.
+    * window of some 4,000 rows needs blocks of level 1 again when they are the oldest.
     */
   def slots(level: Int): Int = if (level == 1) 64 else 32
 

@@ -33,6 +33,7 @@ final class ChangeQueue(stream: Stream, private[window] val ignoresReports: Bool
   private var emitted = false
   private var depth = 0
   private var silent = 0L
+  private var moved = 0L
   private var writing = 0L
 
   private var entries = new Array[Long](Fields * 16)
@@ -53,7 +54,14 @@ final class ChangeQueue(stream: Stream, private[window] val ignoresReports: Bool
   def rowsEvictedSilently: Long = silent
 
   /** Counts rows that were evicted without a delete. */
-  private[window] def evictSilently(rows: Long): Unit = silent += rows
+  private[window] def evictSilently(rows: Long): Unit = {
+    silent += rows
+    moved += rows
+  }
+
+  /** Number of rows that entered or left windows with this queue, whether or not it is emitted.
+    */
+  def rowsMoved: Long = moved
 
   /** Writes the changes of the independent window with this number from now on. */
   private[window] def writeWindow(number: Int): Unit = writing = number.toLong << WindowShift
@@ -77,12 +85,16 @@ final class ChangeQueue(stream: Stream, private[window] val ignoresReports: Bool
   }
 
   /** Inserts the rows from `from` until `until`, for one of the [[ChangeReason]]s. */
-  private[window] def insert(from: Long, until: Long, reason: Int): Unit =
+  private[window] def insert(from: Long, until: Long, reason: Int): Unit = {
+    moved += until - from
     if (emitsInserts && from < until) change(ChangeKind.Insert, from, until, reason)
+  }
 
   /** Deletes the rows from `from` until `until`, for one of the [[ChangeReason]]s. */
-  private[window] def delete(from: Long, until: Long, reason: Int): Unit =
+  private[window] def delete(from: Long, until: Long, reason: Int): Unit = {
+    moved += until - from
     if (emitsDeletes && from < until) change(ChangeKind.Delete, from, until, reason)
+  }
 
   /** Updates a row. Until the reader has moved to the second of the two entries, the row has its
     * former values.
@@ -100,8 +112,10 @@ final class ChangeQueue(stream: Stream, private[window] val ignoresReports: Bool
   /** Deletes the rows from `from` until `until` because their whole group is removed, for one of
     * the [[ChangeReason]]s.
     */
-  private[window] def deleteGroup(from: Long, until: Long, reason: Int): Unit =
+  private[window] def deleteGroup(from: Long, until: Long, reason: Int): Unit = {
+    moved += until - from
     if (emitsDeletes && from < until) change(ChangeKind.GroupDelete, from, until, reason)
+  }
 
   /** Reports the rows from `from` until `until` as contents. The range may be empty, and the rows
     * stay in the window.

@@ -36,6 +36,19 @@ class ChangeQueueSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("rows that enter or leave are counted, whether or not they are emitted") {
+    val queue = new ChangeQueue(Stream.InsertsThenDeletes.copy(deletes = false))
+    queue.beginStep(5L)
+    queue.insert(0L, 5L, ChangeReason.Arrived)
+    queue.delete(0L, 2L, ChangeReason.Expired)
+    queue.deleteGroup(2L, 5L, ChangeReason.GroupIdle)
+    queue.evictSilently(1L)
+    queue.delete(5L, 5L, ChangeReason.Expired)
+    queue.content(0L, 5L)
+    queue.endStep()
+    assert(queue.rowsMoved == 11L)
+  }
+
   test("rows that follow each other are one entry, but for those of different windows") {
     val queue = new ChangeQueue(Stream.InsertsThenDeletes)
     queue.beginStep(5L)

@@ -71,7 +71,7 @@ final class CrossGroupTask(
   private val emitsRows = plan.spec.output == Output.Rows
   private val punctuation = Punctuation.of(plan)
   private val emptyPeriods = new EmptyPeriods(plan.spec)
-  private var heldBefore = 0L
+  private var movedBefore = 0L
   private val keyOf = UnsafeProjection.create(plan.groupExpressions, plan.content)
 
   /** Output rows that are emitted at the end of the batch, by group, or under [[NoKey]] for
@@ -162,9 +162,9 @@ final class CrossGroupTask(
       if (hasArrived) silence.arrives(arrivals.isOfHistory)
       else silence.fires(arrivals.historyUntil)
       if (stage != Ending) {
-        val held = machines.groups.held
-        emptyPeriods.note(changed = held != heldBefore, groups = machines.groups.size)
-        heldBefore = held
+        val moved = changes.rowsMoved
+        emptyPeriods.note(changed = moved != movedBefore, groups = machines.groups.size)
+        movedBefore = moved
       }
       if (emitsRows && stage != Ending) changes.clear()
     } else {

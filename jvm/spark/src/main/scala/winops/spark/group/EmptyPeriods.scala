@@ -3,9 +3,9 @@ package winops.spark.group
 import winops.spark.internal.WinopsErrors
 import winops.spark.plan.KeepSpec
 
-/** Limits the timers of a group that fire one after the other without a change of its rows. A row
-  * with a wrong time, or a long silence, would make a window with forced triggers or reports fire
-  * for hours.
+/** Limits the timers of a group that fire one after the other while no row enters or leaves. A
+  * row with a wrong time, or a long silence, would make a window with forced triggers or reports
+  * fire for hours.
   */
 private[spark] final class EmptyPeriods(spec: KeepSpec) {
   private var count = 0L
@@ -16,7 +16,7 @@ private[spark] final class EmptyPeriods(spec: KeepSpec) {
   /** Counts a timer that fired.
     *
     * @param changed
-    *   true if the number of rows has changed
+    *   true if a row has entered or left a window
     * @param groups
     *   the number of groups whose timers are counted together
     * @throws WinopsRuntimeException

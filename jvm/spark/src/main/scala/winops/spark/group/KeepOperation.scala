@@ -84,9 +84,9 @@ final class KeepOperation(
 
   // Before most rows, no timer fires.
   override def fireNext(instant: Long): Boolean = !machine.reaches(instant) && {
-    val before = held
+    val before = changes.rowsMoved
     val fires = machine.fire(instant)
-    if (fires) emptyPeriods.note(changed = held != before)
+    if (fires) emptyPeriods.note(changed = changes.rowsMoved != before)
     if (emitsRows) changes.clear()
     fires
   }

@@ -11,6 +11,7 @@ import winops.spark.group.BatchTimes
 import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
 import winops.testing.TableTests
+import winops.text.ccl.Ccl
 import winops.text.esper.Esper
 
 /** The order of applied rows, and time, across the batches of one task. */
@@ -230,6 +231,22 @@ class GroupTaskSuite extends TableTests with ScalaCheckPropertyChecks {
         assert(changes.map(_.kind) == Seq("insert", "delete"))
       }
     }
+  }
+
+  test("a silence in which more rows than the limit leave one of two windows is no error") {
+    val limit = 1000000
+    val windows = KeepPlans.policyOf(Ccl, Seq("KEEP ALL", "KEEP 2000 SECONDS"))
+    val timed = spec("KEEP ALL", Some(Application.Arrival)).copy(policy = windows)
+    val driven = new DrivenTask(plan(timed))
+    val (batches, ofBatch) = (21, limit / 20)
+    (0 until batches).foreach { number =>
+      val (first, end) = (number * ofBatch.toLong, (number + 1) * ofBatch.toLong)
+      val rows = (first until end).map(millis => row(1, millis * 1000))
+      driven.run(rows, BatchTimes.ofWatermarks(first, end))(_ => ())
+    }
+    val end = batches * ofBatch.toLong
+    val left = driven.run(Nil, BatchTimes.ofWatermarks(end, 2 * 2000000L))(_ => ())
+    assert(left.size == end)
   }
 
   test("a group whose time was put off is looked at when it is due, and once") {
