@@ -189,6 +189,16 @@ val kafkaOfSpark = Seq(
 val kafkaBroker =
   Seq("org.apache.kafka" %% "kafka" % kafkaVersion, "org.slf4j" % "slf4j-nop" % slf4jVersion)
 
+// The sources for all versions of Spark are formatted, also those that the chosen one does not compile.
+def formatAllReleases(config: Configuration) = {
+  val folders = Def.setting(SparkRelease.sourceFolders((config / sourceDirectory).value))
+  Seq(
+    config / scalafmt / unmanagedSourceDirectories :=
+      ((config / unmanagedSourceDirectories).value ++ folders.value).distinct,
+    config / scalafmt / unmanagedSources :=
+      ((config / unmanagedSources).value ++ (folders.value ** "*.scala").get()).distinct)
+}
+
 // Spark from Maven, or from PySpark if Maven does not have the version.
 val ofRelease = Seq(
   libraryDependencies ++= release.maven.toSeq.flatMap { _ =>
@@ -245,6 +255,8 @@ lazy val spark = (project in file("jvm/spark"))
     javacOptions ++= Seq("--release", "8", "-Xlint:all,-options,-path,-classfile", "-Werror"),
     Compile / unmanagedSourceDirectories ++= release.sourceFolders(
       (Compile / sourceDirectory).value),
+    formatAllReleases(Compile),
+    formatAllReleases(Test),
     Test / unmanagedSourceDirectories ++= release.sourceFolders((Test / sourceDirectory).value),
     // A dependency on the project would be in the POM.
     Test / unmanagedSourceDirectories ++= (testFiles / Compile / unmanagedSourceDirectories).value,
@@ -366,6 +378,7 @@ def jarForSession(id: String, folder: String, jar: Def.Initialize[String]) =
     ofRelease,
     Compile / unmanagedSourceDirectories ++= release.sourceFolders(
       (Compile / sourceDirectory).value),
+    formatAllReleases(Compile),
     Compile / packageBin / artifactPath := jarDir.value / jar.value)
 
 // A file system and a source for the sessions of tests.

@@ -51,14 +51,13 @@ final case class SparkRelease(
     * version, `scala-4.1-4.2` for several, `scala-4.2+` for 4.2 and all later ones.
     */
   def sourceFolders(parent: File): Seq[File] =
-    Option(parent.listFiles).toSeq.flatten.filter { folder =>
+    SparkRelease.sourceFolders(parent).filter { folder =>
       folder.getName match {
         case SparkRelease.From(from) => SparkRelease.order(from) <= SparkRelease.order(minor)
         case SparkRelease.Between(from, to) =>
           SparkRelease.order(from) <= SparkRelease.order(minor) &&
           SparkRelease.order(minor) <= SparkRelease.order(to)
         case SparkRelease.One(only) => only == minor
-        case _ => false
       }
     }
 }
@@ -67,6 +66,12 @@ object SparkRelease {
   private val From = """scala-(\d+\.\d+)\+""".r
   private val Between = """scala-(\d+\.\d+)-(\d+\.\d+)""".r
   private val One = """scala-(\d+\.\d+)""".r
+
+  /** The folders of sources for some versions, whichever. */
+  def sourceFolders(parent: File): Seq[File] =
+    Option(parent.listFiles).toSeq.flatten.filter { folder =>
+      Seq(From, Between, One).exists(_.pattern.matcher(folder.getName).matches)
+    }
 
   /** A number that is greater for a later version. */
   private def order(minor: String): Int = {

@@ -134,9 +134,13 @@ private final class MemoryTopicStream(topic: String)
     TopicOffset(json.stripPrefix("[").stripSuffix("]").split(",").toSeq.map(_.trim.toInt))
 
   override def planInputPartitions(start: Offset, end: Offset): Array[InputPartition] =
-    numbers(start).zip(numbers(end)).zipWithIndex.map { case ((from, until), part) =>
-      TopicRange(topic, part, from, until): InputPartition
-    }.toArray
+    numbers(start)
+      .zip(numbers(end))
+      .zipWithIndex
+      .map { case ((from, until), part) =>
+        TopicRange(topic, part, from, until): InputPartition
+      }
+      .toArray
 
   override def planInputPartitions(start: Offset): Array[InputPartition] =
     numbers(start).zipWithIndex.map { case (from, part) =>
