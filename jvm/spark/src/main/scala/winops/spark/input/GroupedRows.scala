@@ -70,33 +70,31 @@ object GroupedRows {
       rows: Iterator[UnsafeRow]): GroupedRows = {
     val hashOf = KeyHash(plan.keys, input)
 
-    def run(buffer: PartitionedRowBuffer, left: Option[UnsafeRow]): Iterator[UnsafeRow] = {
-      val groups = new GroupsInMemory(plan, input, buffer.all, sorts = false)
-      val grouped = Iterator
+    def byGroup(buffer: PartitionedRowBuffer): Iterator[UnsafeRow] = buffer.takeOut { parts =>
+      val groups = new GroupsInMemory(plan, input, parts, sorts = false)
+      Iterator
         .continually(groups.hasNext || groups.nextGroup())
         .takeWhile(identity)
         .map(_ => groups.next())
-      // The sorter gets the memory of each partition that has been read, and needs some to start.
-      (if (buffer.isPartitioned) grouped else grouped.map(_.copy()).toVector.iterator) ++ left
+    }
+
+    def nextRun(): Iterator[UnsafeRow] = {
+      val buffer = new PartitionedRowBuffer()
+      val left = fill(buffer, rows, hashOf, MaxBytesOfRun)
+      // Without memory for a run worth its costs, the sorter gets rows as they come.
+      val ungrouped = if (buffer.isPartitioned) 0 else RowsWithoutRun
+      byGroup(buffer) ++ left ++
+        Iterator.range(0, ungrouped).takeWhile(_ => rows.hasNext).map(_ => rows.next())
     }
 
     val newest = plan.spec.newestRows.map(new NewestRows(plan, input, _))
-    val first = new PartitionedRowBuffer(newest)
-    val left = fill(first, rows, hashOf, Long.MaxValue)
-    if (left.isEmpty) new GroupsInMemory(plan, input, first.all)
+    val buffer = new PartitionedRowBuffer(newest)
+    val left = fill(buffer, rows, hashOf, Long.MaxValue)
+    if (left.isEmpty) new GroupsInMemory(plan, input, buffer.all)
     else {
-      val others = Iterator.continually(rows).takeWhile(_.hasNext).flatMap { rows =>
-        val buffer = new PartitionedRowBuffer()
-        val left = fill(buffer, rows, hashOf, MaxBytesOfRun)
-        // Without memory for a run worth its costs, the sorter gets rows as they come.
-        val others = if (buffer.isPartitioned) 0 else RowsWithoutRun
-        run(buffer, left) ++ Iterator
-          .range(0, others)
-          .takeWhile(_ => rows.hasNext)
-          .map(_ => rows.next())
-      }
-      val sorter = new SpillableHashSorter(run(first, left) ++ others, hashOf, input.size)
-      new HashedGroups(plan, input, sorter)
+      val runs = Iterator.continually(()).takeWhile(_ => rows.hasNext).flatMap(_ => nextRun())
+      val all = byGroup(buffer) ++ left ++ runs
+      new HashedGroups(plan, input, new SpillableHashSorter(all, hashOf, input.size))
     }
   }
 

@@ -44,7 +44,7 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
   def size: Long = rows
 
   private def tryToAdd(row: UnsafeRow, hash: Long): Boolean = {
-    val fits = partBits > 0 || bytesAdded <= MaxBytesInOnePart || partition()
+    val fits = isPartitioned || bytesAdded <= MaxBytesInOnePart || partition()
     fits && rows < maxRows && {
       val part = partOf(hash)
       if (parts(part).bytes >= room(part)) dropOld(part)
@@ -64,12 +64,15 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
   /** Iterates over all rows; each is valid until the next one is read. Frees the memory of
     * partitions as they are read. Some memory is freed at once, so that a sorter can start.
     */
-  def takeOut(width: Int): Iterator[UnsafeRow] =
-    if (partBits == 0) newestOfParts.next().takeOut(width).map(_.copy()).toVector.iterator
-    else {
-      giveBackReserve()
-      newestOfParts.flatMap(_.takeOut(width))
-    }
+  def takeOut(width: Int): Iterator[UnsafeRow] = takeOut(_.flatMap(_.takeOut(width)))
+
+  /** Iterates over all rows in the order in which `read` reads them. `read` clears each partition
+    * after reading it.
+    */
+  def takeOut(read: Iterator[RowPartition] => Iterator[UnsafeRow]): Iterator[UnsafeRow] = {
+    val rows = read(all)
+    if (isPartitioned) rows else rows.map(_.copy()).toVector.iterator
+  }
 
   private def newestOfParts: Iterator[RowPartition] = parts.indices.iterator.map { part =>
     if (newest.isDefined) dropOld(part)
@@ -97,7 +100,7 @@ private[spark] final class PartitionedRowBuffer(newest: Option[NewestRows] = Non
   }
 
   private def partOf(hash: Long): Int =
-    if (partBits == 0) 0 else (hash >>> (java.lang.Long.SIZE - partBits)).toInt
+    if (!isPartitioned) 0 else (hash >>> (java.lang.Long.SIZE - partBits)).toInt
 
   /** Distributes the rows over many partitions. Returns false and changes nothing if there is no
     * memory for them.
