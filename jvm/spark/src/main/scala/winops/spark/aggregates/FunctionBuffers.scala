@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.expressions.aggregate._
 import org.apache.spark.sql.types.{DataType, ObjectType}
 
 import winops.aggregation.Summaries
-import winops.spark.expressions.WindowAggregate
+import winops.spark.expressions.{BufferProjection, WindowAggregate}
 import winops.spark.row.{RowShape, StoredRows}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
 
@@ -65,11 +65,11 @@ private[spark] final class FunctionBuffers(
     programmed.isEmpty && wideDecimals.isEmpty && types.forall(UnsafeRow.isMutable)
 
   private val start =
-    MutableProjection.create(slots.toSeq.flatMap(_.initialValues), Nil)
+    BufferProjection.create(slots.toSeq.flatMap(_.initialValues), Nil)
   private val update =
-    MutableProjection.create(slots.toSeq.flatMap(_.updates), attributes ++ content)
+    BufferProjection.create(slots.toSeq.flatMap(_.updates), attributes ++ content)
   // Functions such as row_number cannot be merged, and are not.
-  private lazy val merge = MutableProjection.create(
+  private lazy val merge = BufferProjection.create(
     slots.toSeq.flatMap(_.merges),
     attributes ++ slots.toSeq.flatMap(_.function.inputAggBufferAttributes))
 

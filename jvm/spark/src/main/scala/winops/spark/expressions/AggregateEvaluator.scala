@@ -71,9 +71,9 @@ private[spark] object AggregateEvaluator {
     private val columns = function.aggBufferAttributes
     private val buffer = new SpecificInternalRow(columns.map(_.dataType))
     private val both = new JoinedRow().withLeft(buffer)
-    private val start = MutableProjection.create(function.initialValues, Nil).target(buffer)
+    private val start = BufferProjection.create(function.initialValues, Nil).target(buffer)
     private val update =
-      MutableProjection.create(function.updateExpressions, columns ++ content).target(buffer)
+      BufferProjection.create(function.updateExpressions, columns ++ content).target(buffer)
     private val evaluate = BindReferences.bindReference(function.evaluateExpression, columns)
 
     override def clear(): Unit = start(InternalRow.empty)
