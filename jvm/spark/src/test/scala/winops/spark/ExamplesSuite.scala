@@ -5,11 +5,11 @@ import java.nio.charset.StandardCharsets.UTF_8
 
 import examples.{PageExamples, ScaladocExamples}
 
-import winops.spark.testing.KeepStreamTest
+import winops.spark.testing.{CompiledCode, KeepStreamTest}
 
 /** Runs the programs of docs/scala.md and the examples of Scaladoc, which the build has compiled.
   */
-class ExamplesSuite extends KeepStreamTest {
+class ExamplesSuite extends KeepStreamTest with CompiledCode {
   import testImplicits._
 
   /** Runs code that calls a function with a place and what was to be printed until there. */

@@ -5,11 +5,11 @@ import scala.util.Random
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{lit, udaf}
 
-import winops.spark.testing.{AggregateCheck, ContentSteps, FreshAggregates, InterpretedCode, KeepStreamTest, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, RollingHash, SameBits}
+import winops.spark.testing.{AggregateCheck, ContentSteps, FreshAggregates, KeepStreamTest, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, RollingHash, SameBits}
 import winops.testing.Longer
 
 /** Aggregates over windows equal Spark's own aggregates of the contents after each change. */
-class AggregatePropertySuite extends KeepStreamTest with InterpretedCode with RandomProperties {
+class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
   import AggregatePropertySuite._
   import testImplicits._
 

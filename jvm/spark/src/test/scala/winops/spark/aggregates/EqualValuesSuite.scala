@@ -3,14 +3,14 @@ package winops.spark.aggregates
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions.max
 
-import winops.spark.testing.KeepStreamTest
+import winops.spark.testing.{CompiledCode, KeepStreamTest}
 import winops.testing.TableTests
 
 /** Values that are equal with different bytes, in every comparison within a window: as keys of
   * `groupBy`, in DISTINCT, in conditions, and across groups. Spark's own GROUP BY and DISTINCT
   * are the reference.
   */
-class EqualValuesSuite extends KeepStreamTest with TableTests {
+class EqualValuesSuite extends KeepStreamTest with CompiledCode with TableTests {
   import EqualValuesSuite._
 
   private val columnNames = (Numbers ++ Texts).map(_._1)

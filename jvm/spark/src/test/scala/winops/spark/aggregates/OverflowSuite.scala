@@ -2,12 +2,12 @@ package winops.spark.aggregates
 
 import org.apache.spark.sql.{DataFrame, Row}
 
-import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.spark.testing.{CompiledCode, KeepStreamTest, Tick}
 
 /** Aggregates whose values overflow their type. The result is NULL, a wrapped number or an error,
   * as in Spark.
   */
-class OverflowSuite extends KeepStreamTest {
+class OverflowSuite extends KeepStreamTest with CompiledCode {
   import OverflowSuite._
   import testImplicits._
 

@@ -10,7 +10,7 @@ import org.apache.spark.sql.functions.{lit, struct, to_json}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQuery
 
-import winops.spark.testing.{KeepStreamTest, RandomProperties, Reading, Readings, SameBits}
+import winops.spark.testing.{CompiledCode, KeepStreamTest, RandomProperties, Reading, Readings, SameBits}
 import winops.testing.Longer
 
 /** Two numbers of a group `k`; `n` is the position in the group. */
@@ -19,7 +19,7 @@ final case class Pair(k: Long, n: Long, x: Option[Double], y: Option[Double])
 /** Aggregates of doubles are equal to the bit on a table and on a stream, for any cut into
   * batches, restarts, partitions and state store. Runs twice, or as often as `-Dbits=` specifies.
   */
-class SameBitsSuite extends KeepStreamTest with RandomProperties {
+class SameBitsSuite extends KeepStreamTest with CompiledCode with RandomProperties {
   import SameBitsSuite._
   import testImplicits._
 

@@ -15,12 +15,12 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, lit, struct, to_json}
 import org.apache.spark.sql.internal.SQLConf
 
-import winops.spark.testing.{InterpretedCode, KeepStreamTest, ManyKeeps, Tick}
+import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
 import winops.testing.TableTests
 
 /** A query whose groups are removed from its checkpoint goes on as if their rows had not arrived.
   */
-class ForgetSuite extends ManyKeeps with InterpretedCode with TableTests {
+class ForgetSuite extends ManyKeeps with TableTests {
   import ForgetSuite._
   import KeepStreamTest._
   import ManyKeeps._

@@ -13,10 +13,10 @@ import org.apache.spark.sql.streaming.{StreamingQueryException, Trigger}
 import org.apache.spark.sql.streaming.util.StreamManualClock
 
 import winops.withHistory
-import winops.spark.testing.{InterpretedCode, KeepStreamTest, ManyKeeps, Tick}
+import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
 
 /** A query that is moved to other numbers of partitions emits the same rows as an unmoved one. */
-class RepartitionSuite extends ManyKeeps with InterpretedCode {
+class RepartitionSuite extends ManyKeeps {
   import KeepStreamTest._
   import ManyKeeps._
 

@@ -11,11 +11,11 @@ import org.apache.spark.sql.execution.SimpleMode
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
-import winops.spark.testing.{InterpretedCode, KeepStreamTest, ManyKeeps, Tick}
+import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
 
 /** The rows that `winops_state` reads from a checkpoint are those that the query's changes imply.
   */
-class StateRelationSuite extends ManyKeeps with InterpretedCode {
+class StateRelationSuite extends ManyKeeps {
   import KeepStreamTest._
   import ManyKeeps._
   import testImplicits._

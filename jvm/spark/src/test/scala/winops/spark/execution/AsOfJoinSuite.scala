@@ -21,11 +21,11 @@ import winops.Interval
 import winops.spark.analysis.{AsOfSettings, CheckKeep}
 import winops.spark.over.OverSettings
 import winops.spark.plan.{Keep, KeepSpec}
-import winops.spark.testing.{Ask, InterpretedCode, LookupTest, RandomProperties, Trade}
+import winops.spark.testing.{Ask, LookupTest, RandomProperties, Trade}
 import winops.testing.Longer
 
 /** Joins as of a time, as a function and as Spark's own plan node over streams. */
-class AsOfJoinSuite extends LookupTest with InterpretedCode with RandomProperties {
+class AsOfJoinSuite extends LookupTest with RandomProperties {
   import AsOfJoinSuite._
   import testImplicits._
 

@@ -3,10 +3,10 @@ package winops.spark.execution
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions._
 
-import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.spark.testing.{CompiledCode, KeepStreamTest, Tick}
 
 /** Unusually large rows, many groups and distant instants. */
-class ExtremesSuite extends KeepStreamTest {
+class ExtremesSuite extends KeepStreamTest with CompiledCode {
   import ExtremesSuite._
   import testImplicits._
 

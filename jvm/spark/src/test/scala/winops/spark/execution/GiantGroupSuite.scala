@@ -3,10 +3,10 @@ package winops.spark.execution
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions._
 
-import winops.spark.testing.KeepStreamTest
+import winops.spark.testing.{CompiledCode, KeepStreamTest}
 
 /** One group of very many rows: 200,000, or the number in `-Dgiant=`. */
-class GiantGroupSuite extends KeepStreamTest {
+class GiantGroupSuite extends KeepStreamTest with CompiledCode {
   import GiantGroupSuite._
   import testImplicits._
 

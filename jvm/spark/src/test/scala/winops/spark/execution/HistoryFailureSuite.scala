@@ -13,7 +13,7 @@ import org.apache.spark.sql.winops.testing.FailingDebugFileSystem
 import winops.{readState, withHistory}
 import winops.spark.over.{OverStreamTest, Quote, RandomOver}
 import winops.spark.plan.Application
-import winops.spark.testing.{InterpretedCode, RandomProperties, RandomWindow, RandomWindows, Reading, Readings}
+import winops.spark.testing.{RandomProperties, RandomWindow, RandomWindows, Reading, Readings}
 import winops.testing.Longer
 import winops.text.esper.Esper
 import winops.text.spl.Spl
@@ -25,7 +25,7 @@ import winops.text.spl.Spl
   * Of four runs, two have a window of some language, one a cross-group window, and one window
   * functions with running and moving frames. Runs as often as `-Dhistory=` specifies.
   */
-class HistoryFailureSuite extends OverStreamTest with InterpretedCode with RandomProperties {
+class HistoryFailureSuite extends OverStreamTest with RandomProperties {
   import HistoryFailureSuite._
   import testImplicits._
 

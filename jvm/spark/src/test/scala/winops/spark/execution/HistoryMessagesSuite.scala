@@ -9,14 +9,14 @@ import org.apache.spark.sql.winops.execution.StatefulKeepExec
 
 import winops.spark.ReadHistory
 import winops.spark.restart.RestartSettings
-import winops.spark.testing.{InterpretedCode, KeepStreamTest, Tick}
+import winops.spark.testing.{KeepStreamTest, Tick}
 import winops.testing.TableTests
 import winops.withHistory
 
 /** The errors, warnings and plans of streams that start with a table, and of restarts that need
   * one.
   */
-class HistoryMessagesSuite extends KeepStreamTest with InterpretedCode with TableTests {
+class HistoryMessagesSuite extends KeepStreamTest with TableTests {
   import testImplicits._
 
   private val history = Seq(Tick("a", 100, 1), Tick("b", 101, 2), Tick("a", 102, 3))

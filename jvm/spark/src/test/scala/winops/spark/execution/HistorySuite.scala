@@ -10,10 +10,10 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 
 import winops.{readState, withHistory}
-import winops.spark.testing.{InterpretedCode, KeepStreamTest, Tick}
+import winops.spark.testing.{KeepStreamTest, Tick}
 
 /** Streams that start with a table. */
-class HistorySuite extends KeepStreamTest with InterpretedCode {
+class HistorySuite extends KeepStreamTest {
   import testImplicits._
 
   private val history = Seq(

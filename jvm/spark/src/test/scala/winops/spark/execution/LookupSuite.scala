@@ -12,11 +12,11 @@ import org.apache.spark.sql.functions.{avg, collect_list, count, expr, struct, t
 import winops.Interval
 import winops.spark.analysis.KeepDescriber
 import winops.spark.plan.{Application, Keep}
-import winops.spark.testing.{Ask, LookupTest, RandomProperties, RandomWindows, Reading, Readings, Trade}
+import winops.spark.testing.{Ask, CompiledCode, LookupTest, RandomProperties, RandomWindows, Reading, Readings, Trade}
 import winops.testing.Longer
 
 /** Rows of one input look up the windows of another one. */
-class LookupSuite extends LookupTest with RandomProperties {
+class LookupSuite extends LookupTest with CompiledCode with RandomProperties {
   import LookupSuite._
   import testImplicits._
 

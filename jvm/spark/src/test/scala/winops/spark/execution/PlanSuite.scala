@@ -7,11 +7,11 @@ import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution
 import org.apache.spark.sql.winops.execution.StatefulKeepExec
 
 import winops.spark.plan.Keep
-import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.spark.testing.{CompiledCode, KeepStreamTest, Tick}
 import winops.testing.TableTests
 
 /** The plan of `keep`, and its text in EXPLAIN. */
-class PlanSuite extends KeepStreamTest with TableTests {
+class PlanSuite extends KeepStreamTest with CompiledCode with TableTests {
   import testImplicits._
 
   private val call = "PARTITION BY (k, n % 10) ORDER BY (n DESC), 'keep 2 rows', time => 'ts'"

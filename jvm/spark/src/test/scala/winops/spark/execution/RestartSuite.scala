@@ -3,13 +3,13 @@ package winops.spark.execution
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.internal.SQLConf
 
-import winops.spark.testing.{InterpretedCode, Interruptions, KeepStreamTest}
+import winops.spark.testing.{Interruptions, KeepStreamTest}
 import winops.testing.Longer
 
 /** A query that is stopped after every batch emits the same rows as an uninterrupted one, while
   * stores are maintained all the time.
   */
-class RestartSuite extends Interruptions with InterpretedCode {
+class RestartSuite extends Interruptions {
   import KeepStreamTest._
 
   override protected def sparkConf: SparkConf = super.sparkConf

@@ -12,13 +12,13 @@ import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
 import org.apache.spark.sql.types.{DataType, LongType}
 import org.apache.spark.sql.winops.testing.ListenerBus
 
-import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.spark.testing.{CompiledCode, KeepStreamTest, Tick}
 import winops.storage.btree.PageMemory
 import winops.storage.bytes.{HeapSegments, Segments}
 import winops.testing.TableTests
 
 /** Groups of tables that do not fit into memory. */
-class SpillSuite extends KeepStreamTest with TableTests {
+class SpillSuite extends KeepStreamTest with CompiledCode with TableTests {
   import testImplicits._
 
   private val policies = Seq(

@@ -3,12 +3,12 @@ package winops.spark.expressions
 import org.apache.spark.sql.DataFrame
 
 import winops.spark.plan.GroupedOperator
-import winops.spark.testing.KeepStreamTest
+import winops.spark.testing.{CompiledCode, KeepStreamTest}
 
 /** For a common expression, Spark's optimizer adds a column to the input, with a number of the
   * JVM in its name. A checkpoint that has the column can be continued by that JVM alone.
   */
-class CommonExpressionsSuite extends KeepStreamTest {
+class CommonExpressionsSuite extends KeepStreamTest with CompiledCode {
   private val blank = "NULLIF(trim(k), '')"
 
   private def over(function: String, group: String = "k", order: String = "ts, n"): DataFrame =

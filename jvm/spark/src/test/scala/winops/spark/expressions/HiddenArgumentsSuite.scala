@@ -10,11 +10,11 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.IntegerType
 
 import winops.spark.plan.FramedFunction
-import winops.spark.testing.KeepStreamTest
+import winops.spark.testing.{CompiledCode, KeepStreamTest}
 import winops.testing.TableTests
 
 /** Identities of expressions: equal for equal expressions of two starts, and for no others. */
-class HiddenArgumentsSuite extends KeepStreamTest with TableTests {
+class HiddenArgumentsSuite extends KeepStreamTest with CompiledCode with TableTests {
   import HiddenArgumentsSuite._
 
   private val columns = "seq INT, j STRING, arr ARRAY<INT>, brr ARRAY<INT>, m MAP<STRING, INT>"

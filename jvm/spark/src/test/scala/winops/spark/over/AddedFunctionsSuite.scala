@@ -6,11 +6,11 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.streaming.StreamingQueryException
 
-import winops.spark.testing.{InterpretedCode, RandomProperties}
+import winops.spark.testing.RandomProperties
 import winops.testing.Longer
 
 /** Restarts of a query with further window functions of the same PARTITION BY and ORDER BY. */
-class AddedFunctionsSuite extends OverStreamTest with InterpretedCode with RandomProperties {
+class AddedFunctionsSuite extends OverStreamTest with RandomProperties {
   import AddedFunctionsSuite._
   import testImplicits._
 

@@ -9,10 +9,9 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
 
 import winops.spark.plan.Over
-import winops.spark.testing.InterpretedCode
 
 /** Window functions above an aggregation by windows of event time. */
-class EventWindowsSuite extends OverStreamTest with InterpretedCode {
+class EventWindowsSuite extends OverStreamTest {
   import testImplicits._
 
   override protected def sparkConf: SparkConf =

@@ -14,13 +14,13 @@ import org.apache.spark.sql.functions.expr
 import org.apache.spark.sql.streaming.Trigger
 
 import winops.spark.aggregates.AggregateProperties
-import winops.spark.testing.{KeepStreamTest, SameBits}
+import winops.spark.testing.{CompiledCode, KeepStreamTest, SameBits}
 import winops.testing.Longer
 
 /** Every aggregate function of the running Spark, stored after each micro-batch, restored and
   * continued, gives the values of a table. A function that no call is listed for fails by name.
   */
-class EveryAggregateSuite extends KeepStreamTest {
+class EveryAggregateSuite extends KeepStreamTest with CompiledCode {
   import EveryAggregateSuite._
 
   private lazy val registered: Seq[String] = FunctionRegistry.expressions.toSeq.collect {

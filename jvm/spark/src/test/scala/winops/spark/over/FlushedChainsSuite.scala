@@ -8,14 +8,13 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQuery
 
-import winops.spark.testing.InterpretedCode
 import winops.testing.{Longer, TableTests}
 
 /** Chains of stateful operators over a finite input that is read in several runs, each of which
   * flushes its waiting rows. The first row of a run is one millisecond after the last of the run
   * before, so a watermark that a flush moves too far makes it late.
   */
-class FlushedChainsSuite extends OverStreamTest with InterpretedCode with TableTests {
+class FlushedChainsSuite extends OverStreamTest with TableTests {
   import FlushedChainsSuite._
   import testImplicits._
 

@@ -5,10 +5,11 @@ import scala.util.Random
 import org.apache.spark.sql.Row
 
 import winops.withHistory
-import winops.spark.testing.RandomProperties
+import winops.spark.testing.{CompiledCode, RandomProperties}
 import winops.window.time.Clock.MicrosPerMilli
 
 /** Random window functions over a stream, with late rows and a restart, give the rows of a table.
+  * Spark compiles the code of half of the queries and interprets that of the others.
   */
 class OverPropertySuite extends OverStreamTest with RandomProperties {
   import testImplicits._
@@ -31,7 +32,7 @@ class OverPropertySuite extends OverStreamTest with RandomProperties {
   }
 
   property("functions over a stream that starts with a table") { random =>
-    for (run <- 0 until runs) {
+    for (run <- 0 until runs) interpretedIf(run % 4 >= 2) {
       val over = new RandomOver(new Random(random.nextLong()))
       val (history, rows) = over.quotes(120).sortBy(row => (row.at, row.seq)).splitAt(50)
       val columns = over.functions(functionsOfRun, follows = run % 2 == 0).zipWithIndex.map {
@@ -52,7 +53,7 @@ class OverPropertySuite extends OverStreamTest with RandomProperties {
 
   private def compare(random: Random)(functions: RandomOver => Seq[String]): Unit = {
     var late = 0
-    for (_ <- 0 until (runs + 1) / 2) {
+    for (run <- 0 until (runs + 1) / 2) interpretedIf(run % 2 == 1) {
       val over = new RandomOver(new Random(random.nextLong()))
       val rows = over.quotes(120)
       val columns =
@@ -67,6 +68,10 @@ class OverPropertySuite extends OverStreamTest with RandomProperties {
     }
     assert(late > 0)
   }
+
+  private def interpretedIf(isInterpreted: Boolean)(body: => Unit): Unit =
+    withSQLConf((if (isInterpreted) CompiledCode.Interpreted else CompiledCode.Compiled): _*)(
+      body)
 
   /** The rows that are not older than the greatest time in the micro-batches before. Spark
     * compares rows with the watermark of the former micro-batch, so it may accept some older

@@ -6,11 +6,10 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 
-import winops.spark.testing.InterpretedCode
 import winops.testing.TableTests
 
 /** The state of window functions over a stream: what is stored, restarts and limits. */
-class OverStateSuite extends OverStreamTest with InterpretedCode with TableTests {
+class OverStateSuite extends OverStreamTest with TableTests {
   import testImplicits._
 
   private val second = 1000000L

@@ -6,8 +6,10 @@ import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.{expr, udaf}
 import org.apache.spark.sql.internal.SQLConf
 
+import winops.spark.testing.CompiledCode
+
 /** Window functions of Spark's own over a stream: the rows of the same query over a table. */
-class OverSuite extends OverStreamTest {
+class OverSuite extends OverStreamTest with CompiledCode {
   // All groups are in one task, which uses the same objects for one after the other.
   override protected def sparkConf: SparkConf =
     super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")

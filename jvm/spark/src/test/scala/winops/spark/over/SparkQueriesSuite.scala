@@ -17,11 +17,11 @@ import org.apache.spark.sql.winops.testing.PlannedQuery
 import org.apache.spark.unsafe.types.CalendarInterval
 
 import winops.spark.internal.WinopsAnalysisException
-import winops.spark.testing.KeepStreamTest
+import winops.spark.testing.{CompiledCode, KeepStreamTest}
 import winops.testing.Longer
 
 /** The queries of Spark's own tests of window functions, over a stream. */
-class SparkQueriesSuite extends KeepStreamTest {
+class SparkQueriesSuite extends KeepStreamTest with CompiledCode {
   import SparkQueriesSuite._
   import testImplicits._
 

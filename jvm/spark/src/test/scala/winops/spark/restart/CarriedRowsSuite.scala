@@ -8,12 +8,12 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.streaming.StreamingQueryException
 
 import winops.spark.plan.Application
-import winops.spark.testing.{ContentSteps, InterpretedCode, KeepStreamTest, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, Tick}
+import winops.spark.testing.{ContentSteps, KeepStreamTest, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, Tick}
 import winops.testing.Longer
 import winops.text.ccl.Ccl
 
 /** Restarts with another window whose rows are carried over, by `on_change => 'carry'`. */
-class CarriedRowsSuite extends KeepStreamTest with InterpretedCode with RandomProperties {
+class CarriedRowsSuite extends KeepStreamTest with RandomProperties {
   import CarriedRowsSuite._
   import testImplicits._
 

@@ -14,14 +14,14 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress
 import winops.withHistory
 import winops.spark.aggregates.AggregateProperties
 import winops.spark.over.{OverSettings, OverStreamTest, Quote, RandomOver}
-import winops.spark.testing.{InterpretedCode, RandomProperties}
+import winops.spark.testing.RandomProperties
 
 /** Restarts of random window functions with other functions and other input columns. A query that
   * continues, or whose state is rebuilt, gives what a new query gives for the same rows, and so
   * does one that needs history, with a new checkpoint and the former rows as a table. Runs as
   * many times as `-Dchanges=` specifies.
   */
-class ChangedFunctionsSuite extends OverStreamTest with InterpretedCode with RandomProperties {
+class ChangedFunctionsSuite extends OverStreamTest with RandomProperties {
   import ChangedFunctionsSuite._
   import testImplicits._
 

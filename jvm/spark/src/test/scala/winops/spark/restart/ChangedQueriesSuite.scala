@@ -15,7 +15,7 @@ import org.apache.spark.sql.streaming.Trigger
 
 import winops.withHistory
 import winops.spark.plan.Application
-import winops.spark.testing.{InterpretedCode, KeepStreamTest, RandomProperties, Reading, Readings}
+import winops.spark.testing.{KeepStreamTest, RandomProperties, Reading, Readings}
 import winops.testing.Longer
 
 /** Restarts of random queries with another query, at least one for each rule of
@@ -27,7 +27,7 @@ import winops.testing.Longer
   * apply. The first micro-batch of some restarts fails when the state is stored, and runs again.
   * After a refusal the former query continues. Runs as many times as `-Dchanges=` specifies.
   */
-class ChangedQueriesSuite extends KeepStreamTest with InterpretedCode with RandomProperties {
+class ChangedQueriesSuite extends KeepStreamTest with RandomProperties {
   import ChangedQueriesSuite._
   import testImplicits._
 

@@ -209,10 +209,11 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     }
   }
 
-  /** Registers a test for each store. */
+  /** Registers a test for each store, of which `make test` runs those that differ most. */
   private def testEach(name: String)(check: => Unit): Unit =
     KeepStreamTest.stores.foreach { case (store, settings) =>
-      val tags = Longer.unless(!settings.contains(KeepStreamTest.changelog))
+      val tags = Longer.unless(
+        settings.contains(KeepStreamTest.hdfs) || settings.contains(KeepStreamTest.formatTwo))
       test(s"$name: $store", tags: _*)(withSQLConf(settings: _*)(check))
     }
 

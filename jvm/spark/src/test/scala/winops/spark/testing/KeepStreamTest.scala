@@ -20,7 +20,9 @@ import winops.spark.WinopsExtensions
 /** A row of the tests' streams; `sec` is its time in seconds since the epoch. */
 final case class Tick(k: String, sec: Long, n: Int)
 
-/** Tests with streams of [[Tick]]s through `keep`, by the public API. */
+/** Tests with streams of [[Tick]]s through `keep`, by the public API. Spark interprets
+  * expressions, except in suites with [[CompiledCode]]; pytest runs compiled code.
+  */
 trait KeepStreamTest extends StreamTest {
   import testImplicits._
 
@@ -30,6 +32,7 @@ trait KeepStreamTest extends StreamTest {
     .set(SQLConf.SHUFFLE_PARTITIONS.key, "2")
     // Spark stops its state stores while holding a lock that their maintenance may wait for.
     .set(SQLConf.STATE_STORE_MAINTENANCE_SHUTDOWN_TIMEOUT.key, "1s")
+    .setAll(CompiledCode.Interpreted)
     .set("spark.hadoop.fs.file.impl", classOf[InProcessDebugFileSystem].getName)
     // The default manager starts processes for every file that it writes.
     .set(
