@@ -21,7 +21,7 @@ import winops.spark.WinopsExtensions
 final case class Tick(k: String, sec: Long, n: Int)
 
 /** Tests with streams of [[Tick]]s through `keep`, by the public API. Spark interprets
-  * expressions, except in suites with [[CompiledCode]]; pytest runs compiled code.
+  * expressions, except in suites with [[CompiledCode]]; pytest on classic Spark compiles them.
   */
 trait KeepStreamTest extends StreamTest {
   import testImplicits._
