@@ -84,12 +84,12 @@ ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 //   bits      the runs of SameBitsSuite
 //   over      the runs of OverPropertySuite
 //   restarts  the runs of RandomRestartsSuite
-//   changes   the runs of RestartRulesSuite, ChangedFunctionsSuite and CarriedRowsSuite
+//   changes   the runs of ChangedQueriesSuite, ChangedFunctionsSuite and CarriedRowsSuite
 //   history   the runs of HistoryPropertySuite and HistoryFailureSuite
 //   realtime  the runs of RealTimeRandomSuite
 //   queries   the folder `sql-tests/inputs` of Spark's sources, for AsOfQueriesSuite
-//   longer    "only" runs the tests with the tag Longer and no others, which otherwise are left
-//             out, unless a number of runs is given
+//   longer    "only" runs the tests with the tag Longer and no others, "too" runs them and the
+//             others; they are left out otherwise, unless a number of runs is given
 //   fuzz      the heap of `make fuzz`, which also uses all compilers of the JVM
 val seed = sys.props.getOrElse("seed", "2026")
 val spilling = sys.props
@@ -100,8 +100,8 @@ val sizesOfSuites =
     name => sys.props.get(name).map(size => s"-D$name=$size"))
 val longerTests =
   if (sys.props.get("longer").contains("only")) Seq("-n", "winops.testing.Longer")
-  else if (sizesOfSuites.isEmpty) Seq("-l", "winops.testing.Longer")
-  else Nil
+  else if (sys.props.get("longer").contains("too") || sizesOfSuites.nonEmpty) Nil
+  else Seq("-l", "winops.testing.Longer")
 val fuzzed =
   sys.props.get("fuzz").toSeq.flatMap(heap => Seq(s"-Xmx$heap", "-XX:TieredStopAtLevel=4"))
 

@@ -1,9 +1,9 @@
 # Tests that `make test` leaves out or samples, because they run for minutes to hours.
 ##@ Longer tests
 
-# Tests that start programs, which have sessions of their own.
+# Tests that start programs, which have sessions of their own, and those of the pages.
 PROGRAMS := tests/conformance/test_cases.py tests/conformance/test_conformance.py \
-	tests/docs/test_benchmarks.py tests/docs/test_examples.py tests/resilience/faults
+	tests/docs tests/resilience/faults
 
 # Tests that take a minute or more each.
 LONG := tests/compatibility/kafka tests/compatibility/lakehouse tests/resilience/load \
@@ -22,9 +22,14 @@ $(CLASSES): $(VENV) | $(JARS)
 		$(CURDIR)/target/spark-classes >target/spark-classes.log 2>&1 \
 		|| { cat target/spark-classes.log; exit 1; }
 
-.PHONY: test-rest
-test-rest: $(VENV) $(JARS) ## the tests that `make test` leaves out because they take long
-	SBT_OPTS=-Dlonger=only ./sbt test faults
+.PHONY: test-rest test-rest-jvm test-rest-python
+test-rest: test-rest-jvm test-rest-python ## the tests that `make test` leaves out because they take long
+
+test-rest-jvm: ## those of ScalaTest
+	SBT_OPTS=-Dlonger=only ./sbt test
+
+test-rest-python: $(VENV) $(JARS) ## those of pytest
+	./sbt faults
 	make/pytest_on_both $(PY) "$(PROGRAMS)" "$(LONG) $(MEMORY)" longer
 
 .PHONY: test-long
