@@ -5,6 +5,7 @@ import scala.util.Random
 import org.scalatest.funsuite.AnyFunSuite
 import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, HeapSegments}
+import winops.testing.Longer
 
 /** A window that is restored in each micro-batch has the same summaries as one that never is, and
   * reads few rows.
@@ -16,7 +17,8 @@ class FrontSummarySuite extends AnyFunSuite {
       "short" -> (() => new Hashes),
       "long" -> (() => new Hashes(padding = 300)),
       "changed when read" -> (() => new Hashes(changesWhenRead = true)))) {
-    test(s"the same summaries with a restart after each batch, $name") {
+    val tags = Longer.unless(name != "long")
+    test(s"the same summaries with a restart after each batch, $name", tags: _*) {
       (1 to 60).foreach { seed =>
         val random = new Random(seed)
         val size = 1 + random.nextInt(Seq(20, 40, 120, 500, 3000)(random.nextInt(5)))

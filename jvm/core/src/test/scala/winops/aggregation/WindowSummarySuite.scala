@@ -5,7 +5,7 @@ import scala.util.Random
 
 import winops.storage.btree.{PageMemory, Pages}
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException, HeapSegments, Segments}
-import winops.testing.TableTests
+import winops.testing.{Longer, TableTests}
 
 class WindowSummarySuite extends TableTests {
 
@@ -208,7 +208,8 @@ class WindowSummarySuite extends TableTests {
     }
   }
 
-  test("nodes and blocks that were damaged are refused or read as others") {
+  // DamagedStateSuite damages the entries of windows with aggregates.
+  test("nodes and blocks that were damaged are refused or read as others", Longer) {
     for (make <- Seq[(Lists, Pages) => Lines](front, tree)) {
       val outcomes = (0 until 400).map(seed => goesOn(make, new Random(seed)))
       assert(outcomes.contains(true))

@@ -46,7 +46,8 @@ trait AnyText extends AnyFunSuite with ScalaCheckPropertyChecks {
     result
   }
 
-  test("any string is read or refused at a place in it") {
+  // PolicyFuzzSuite reads random texts of all kinds.
+  test("any string is read or refused at a place in it", Longer) {
     forAll { (text: String) => read(text) }
     forAll(Gen.oneOf(beginnings), Arbitrary.arbitrary[String]) { (beginning, text) =>
       read(s"$beginning$text")
@@ -57,14 +58,14 @@ trait AnyText extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("any tokens in any order are read or refused at a place in them") {
+  test("any tokens in any order are read or refused at a place in them", Longer) {
     val some = Gen.listOf(Gen.oneOf(words.split("\\s+").toSeq)).map(_.mkString(" "))
     forAll(Gen.oneOf(beginnings), some, minSuccessful(3000)) { (beginning, text) =>
       read(s"$beginning$text")
     }
   }
 
-  test("a valid text with characters changed is read or refused at a place in it") {
+  test("a valid text with characters changed is read or refused at a place in it", Longer) {
     val change = Gen.zip(
       Gen.choose(0.0, 1.0),
       Gen.choose(0, 3),

@@ -11,10 +11,10 @@ import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.functions._
 
 import winops.{apama, esper, spl, Kept}
-import winops.spark.testing.{CompiledCode, KeepStreamTest, Tick}
+import winops.spark.testing.{KeepStreamTest, Tick}
 
 /** The API for Scala and Java gives the rows of the same call in SQL. */
-class KeepApiSuite extends KeepStreamTest with CompiledCode {
+class KeepApiSuite extends KeepStreamTest {
   import testImplicits._
 
   private def rows: DataFrame =

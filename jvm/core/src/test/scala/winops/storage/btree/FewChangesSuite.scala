@@ -3,20 +3,21 @@ package winops.storage.btree
 import scala.util.Random
 
 import org.scalacheck.Gen
-import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+import winops.testing.TableTests
 
 /** Maps of which few entries change before they are stored again. */
-class FewChangesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class FewChangesSuite extends TableTests with ScalaCheckPropertyChecks {
   import PagedMapSuite._
 
-  test("it does what a sorted map does, if few entries change before it is stored again") {
+  testEach(
+    "it does what a sorted map does, if few entries change before it is stored again",
+    short = 2)(1, 6, 40) { changes =>
     forAll(
       Gen.long,
       Gen.oneOf(60, 700, 9000),
       Gen.oneOf(named, dense, ranked),
-      Gen.oneOf(1, 6, 40),
-      minSuccessful(60)) { (seed, keys, keyOf, changes) =>
+      minSuccessful(20)) { (seed, keys, keyOf) =>
       val random = new Random(seed)
       val driven = new Driven
       def value: Array[Byte] =

@@ -96,15 +96,19 @@ class RowBufferSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(Gen.nonEmptyListOf(Gen.nonEmptyListOf(rows)), Gen.choose(0.0, 1.0)) {
       (additions, share) =>
         val buffer = new RowBuffer(withArrival = true)
-        var expected = Seq.empty[(Long, Seq[Byte])]
+        var expected = Vector.empty[(Long, Seq[Byte])]
+        // Each row is compared when it has been appended, before it is dropped, and at the end.
         Seq.fill(5)(additions).flatten.foreach { rows =>
           fill(buffer, rows)
           expected ++= rows
+          assert(content(buffer, expected.size - rows.size until expected.size) == rows)
           val dropped = (expected.size * share).toInt
+          assert(content(buffer, 0 until dropped) == expected.take(dropped))
           buffer.dropFirst(dropped)
           expected = expected.drop(dropped)
-          assert(content(buffer) == expected)
+          assert(buffer.count == expected.size)
         }
+        assert(content(buffer) == expected)
     }
   }
 
@@ -250,7 +254,9 @@ private object RowBufferSuite {
       System.arraycopy(row.toArray, 0, buffer.bytes, at, row.size)
     }
 
-  def content(buffer: RowBuffer): Seq[(Long, Seq[Byte])] = (0 until buffer.count).map { row =>
+  def content(buffer: RowBuffer): Seq[(Long, Seq[Byte])] = content(buffer, 0 until buffer.count)
+
+  def content(buffer: RowBuffer, rows: Range): Seq[(Long, Seq[Byte])] = rows.map { row =>
     val from = buffer.position(row)
     buffer.arrival(row) -> buffer.bytes.slice(from, from + buffer.length(row)).toSeq
   }

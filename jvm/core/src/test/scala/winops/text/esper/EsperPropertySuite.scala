@@ -10,6 +10,7 @@ import org.scalatest.time.{Seconds, Span => Timeout}
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 import winops.policy._
 import winops.terms.Origin
+import winops.testing.Longer
 import winops.window.piece.Replacing
 
 class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
@@ -201,16 +202,22 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   private def policy(text: String): Policy =
     read(text).fold(e => fail(s"$text\n${e.message}\n${e.caret}"), identity)
 
-  test("a policy's text, read again, gives an equal policy") {
-    forAll(texts) { text =>
-      val first = policy(text)
-      assert(read(first.text) == Right(first), text)
+  /** Valid texts with their policies, and an origin in milliseconds for each. */
+  private lazy val valid: Vector[(String, Policy, Long)] = {
+    val drawn = Vector.newBuilder[(String, Policy, Long)]
+    forAll(texts, Gen.choose(-9L, 9L)) { (text, millis) =>
+      drawn += ((text, policy(text), millis))
     }
+    drawn.result()
+  }
+
+  test("a policy's text, read again, gives an equal policy") {
+    valid.foreach { case (text, first, _) => assert(read(first.text) == Right(first), text) }
   }
 
   test("the text of a window, read again beside its group, gives the policy without its keys") {
-    forAll(texts) { text =>
-      val grouped = scope.copy(isGrouped = true)
+    val grouped = scope.copy(isGrouped = true)
+    valid.foreach { case (text, _, _) =>
       read(text, grouped).foreach { whole =>
         val expected = whole.copy(group = whole.group.copy(keys = Nil), text = whole.window)
         assert(read(whole.window, grouped) == Right(expected), text)
@@ -219,17 +226,19 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("the origin at the end of a text is for people, the rest is read as before") {
-    forAll(texts, Gen.choose(-9L, 9L)) { (text, millis) =>
+    valid.foreach { case (text, ofEpoch, millis) =>
       val moved = scope.copy(origin = Some(Origin.At(millis)))
-      val first = read(text, moved).fold(e => fail(e.message), identity)
+      val first = read(text, moved).fold(e => fail(s"$text\n${e.message}"), identity)
       val withoutOrigin = first.text.replaceFirst(" origin -?[0-9]+ milliseconds?$", "")
       assert(read(withoutOrigin, moved) == Right(first), text)
-      assert((first == policy(text)) == (withoutOrigin == first.text), text)
+      assert((first == ofEpoch) == (withoutOrigin == first.text), text)
     }
   }
 
   test("layout does not matter") {
-    val plain = texts.map(policy(_)).retryUntil(p => !p.text.exists("'`".contains(_)))
+    def isPlain(text: String): Boolean = !text.exists("'`".contains(_))
+    // To read the texts with quotes would take most of the time.
+    val plain = texts.retryUntil(isPlain(_)).map(policy(_)).retryUntil(p => isPlain(p.text))
     forAll(plain, Gen.choose(0, 3)) { (policy, style) =>
       val restyled = style match {
         case 0 => policy.text.replace(" ", "\n \t")
@@ -268,7 +277,8 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("any string is read or refused at a place in it") {
+  // PolicyFuzzSuite reads random texts of all kinds.
+  test("any string is read or refused at a place in it", Longer) {
     forAll { (text: String) => read(text) }
     forAll { (text: String) => read(s"#unique($text)") }
     forAll(Arbitrary.arbitrary[Array[Byte]]) { bytes =>
@@ -277,7 +287,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("any tokens in any order are read or refused at a place in them") {
+  test("any tokens in any order are read or refused at a place in them", Longer) {
     val tokens =
       """# # . : length unique sort rank time time_batch groupwin merge expr size uni ( ) ( ) , ;
         |3 2.5 1e9 2L 1e999 'x' " ' ` @ @Hint('reclaim_group_aged=3') select irstream * from S as
@@ -299,7 +309,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a valid text with characters changed is read or refused at a place in it") {
+  test("a valid text with characters changed is read or refused at a place in it", Longer) {
     val change = Gen.zip(
       Gen.choose(0.0, 1.0),
       Gen.choose(0, 3),
@@ -317,7 +327,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("no text is slow to read") {
+  test("no text is slow to read", Longer) {
     val pieces = Seq(
       "(",
       "((",

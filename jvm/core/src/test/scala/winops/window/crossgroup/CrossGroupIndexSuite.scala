@@ -147,7 +147,10 @@ object CrossGroupIndexSuite {
     }
 
     private def firstDue: Option[Known] =
-      known.values.filter(_.due != Clock.Never).minByOption(one => (one.due, one.created))
+      known.valuesIterator.filter(_.due != Clock.Never).reduceOption { (one, other) =>
+        val isBefore = one.due < other.due || one.due == other.due && one.created < other.created
+        if (isBefore) one else other
+      }
 
     private def fire(): Unit = {
       while (firstDue.exists(_.due <= now)) {

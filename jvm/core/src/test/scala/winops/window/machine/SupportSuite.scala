@@ -8,7 +8,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import winops.policy._
 import winops.terms.StepOrder
-import winops.testing.{DrivenGroup, Input, RandomPolicies, RowValues}
+import winops.testing.{DrivenGroup, Input, Longer, RandomPolicies, RowValues}
 import winops.testing.fuzz.{Corpus, PolicyFuzz, Trial}
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
@@ -23,7 +23,8 @@ class SupportSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   // A smaller seed is not a simpler case, so shrinking is disabled.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
-  test("a random policy is refused with a reason before there are rows, or runs") {
+  // CheckSupportedPolicySuite runs random policies too.
+  test("a random policy is refused with a reason before there are rows, or runs", Longer) {
     var (running, refused) = (0, 0)
     forAll(policies, Input.sequences, Gen.long, minSuccessful(4000)) { (policy, inputs, seed) =>
       val made = Try(new DrivenGroup(policy, None, evaluator(seed)))

@@ -2,8 +2,10 @@ package winops.spark.aggregates
 
 import scala.util.Random
 
+import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{lit, udaf}
+import org.apache.spark.sql.internal.SQLConf
 
 import winops.spark.testing.{AggregateCheck, ContentSteps, FreshAggregates, KeepStreamTest, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, RollingHash, SameBits}
 import winops.testing.Longer
@@ -13,20 +15,25 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
   import AggregatePropertySuite._
   import testImplicits._
 
+  // All groups are in one task, which uses the same objects for one after the other.
+  override protected def sparkConf: SparkConf =
+    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
+
   override def beforeAll(): Unit = {
     super.beforeAll()
     spark.udf.register("rolling", udaf(RollingHash))
   }
 
-  Seq[(String, RandomWindows => Seq[RandomWindow])](
-    "CCL" -> (_.ccl),
-    "Apama" -> (_.apama),
-    "Esper" -> (_.esper),
-    "Esper's together" -> (_.combined(5))).foreach { case (name, windowsOf) =>
-    property(s"$name: each value is that of the function computed afresh") { random =>
+  // A part has windows of all dialects.
+  for (part <- 1 to Parts) {
+    property(
+      s"each value is that of the function computed afresh: part $part of $Parts",
+      Longer.unless(part == 1): _*) { random =>
       val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(9)))
       val table = tableOf(readings)
-      val emitted = windowsOf(new RandomWindows(random)).map { window =>
+      val named = new RandomWindows(random)
+      val windows = named.combined(5) ++ named.ccl ++ named.apama ++ named.esper
+      val emitted = partOf(windows, part).map { window =>
         withClue(s"${window.call}: ") {
           val some = random.shuffle(Functions).take(15)
           val steps =
@@ -45,47 +52,58 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
     }
   }
 
-  property("windows that report by themselves: the values are of the content by then") { random =>
-    val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(9)))
-    val table = tableOf(readings)
-    val emitted = new RandomWindows(random).reporting.map { window =>
-      withClue(s"${window.call}: ") {
-        val contents = ContentSteps.afterEach(keep(table, window.callForChanges).collect().toSeq)
-        val reports = aggregates(Functions)(table, window).collect().toSeq.map { row =>
-          contents((row.getLong(0), row.getLong(1))) -> row
-        }
-        assert(reports.size == keep(table, s"${window.call}, output => 'snapshots'").count())
-        (window, reports)
-      }
-    }
-    val check = checkOf(readings, emitted.flatMap(_._2.map(_._1)), Functions)
-    emitted.foreach { case (window, reports) =>
-      withClue(s"${window.call}: ")(check.ofReports(reports, Functions))
-    }
-  }
-
-  property("a stream that is restarted gives what a table does") { random =>
-    val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(12)))
-    val all = readings :+ Readings.heartbeat(readings.size.toLong)
-    val named = new RandomWindows(random)
-    random.shuffle(named.ccl ++ named.apama ++ named.esper).take(2).foreach { window =>
-      Seq[Output](aggregates(Functions), columns).foreach { output =>
+  for (part <- 1 to Parts) {
+    property(
+      s"windows that report by themselves: the values are of the content by then, part $part of $Parts",
+      Longer.unless(part == 1): _*) { random =>
+      val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(9)))
+      val table = tableOf(readings)
+      val emitted = partOf(new RandomWindows(random).reporting, part).map { window =>
         withClue(s"${window.call}: ") {
-          // The heartbeat's own group is excluded: its rows depend on the end of time.
-          def known(rows: Seq[Row]) = AggregateCheck.keyed(rows.filter(_.getLong(0) >= 0))
-          val expected = known(output(tableOf(all), window).collect().toSeq)
-          val got = known(stream(random, all, window, output))
-          AggregateCheck.checkKeys(got.keySet, expected.keySet)
-          expected.foreach { case (key, row) =>
-            assert(SameBits.same(row, got(key)), s"$row on a table, ${got(key)} on a stream")
+          val contents =
+            ContentSteps.afterEach(keep(table, window.callForChanges).collect().toSeq)
+          val reports = aggregates(Functions)(table, window).collect().toSeq.map { row =>
+            contents((row.getLong(0), row.getLong(1))) -> row
           }
+          assert(reports.size == keep(table, s"${window.call}, output => 'snapshots'").count())
+          (window, reports)
         }
+      }
+      val check = checkOf(readings, emitted.flatMap(_._2.map(_._1)), Functions)
+      emitted.foreach { case (window, reports) =>
+        withClue(s"${window.call}: ")(check.ofReports(reports, Functions))
       }
     }
   }
 
-  property("windows that report by themselves: a stream that is restarted reports as a table") {
-    random =>
+  for (run <- 1 to 2) {
+    val tags = Longer.unless(run == 1)
+    property(s"a stream that is restarted gives what a table does: run $run", tags: _*) {
+      random =>
+        val readings = Readings.random(random, Seq.fill(200)(1 + random.nextInt(12)))
+        val all = readings :+ Readings.heartbeat(readings.size.toLong)
+        val named = new RandomWindows(random)
+        val windows = random.shuffle(named.ccl ++ named.apama ++ named.esper)
+        windows.zip(Seq[Output](aggregates(Functions), columns)).foreach {
+          case (window, output) =>
+            withClue(s"${window.call}: ") {
+              // The heartbeat's own group is excluded: its rows depend on the end of time.
+              def known(rows: Seq[Row]) = AggregateCheck.keyed(rows.filter(_.getLong(0) >= 0))
+              val expected = known(output(tableOf(all), window).collect().toSeq)
+              val got = known(stream(random, all, window, output))
+              AggregateCheck.checkKeys(got.keySet, expected.keySet)
+              expected.foreach { case (key, row) =>
+                assert(SameBits.same(row, got(key)), s"$row on a table, ${got(key)} on a stream")
+              }
+            }
+        }
+    }
+  }
+
+  for (run <- 1 to 2) {
+    property(
+      s"windows that report by themselves: a stream that is restarted reports as a table, run $run",
+      Longer.unless(run == 1): _*) { random =>
       val readings = Readings.random(random, Seq.fill(60)(1 + random.nextInt(9)))
       val all = readings :+ Readings.heartbeat(readings.size.toLong)
       // On a stream, time ends at the watermark.
@@ -95,7 +113,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
         .groupBy(_.get(0))
       // The first report of a micro-batch may come from a timer, before any change in it.
       val byTime = new RandomWindows(random).reporting.filter(_.policy.contains("time"))
-      random.shuffle(byTime).take(4).foreach { window =>
+      random.shuffle(byTime).take(2).foreach { window =>
         withClue(s"${window.call}: ") {
           val output: Output = aggregates(Functions.take(5))
           val expected = byGroup(output(tableOf(all), window).collect().toSeq)
@@ -109,6 +127,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
           }
         }
       }
+    }
   }
 
   property("windows of hundreds and thousands of rows, on a stream that is restarted", Longer) {
@@ -136,6 +155,9 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
         }
       }
   }
+
+  private def partOf[A](all: Seq[A], part: Int): Seq[A] =
+    all.zipWithIndex.collect { case (one, i) if i % Parts == part - 1 => one }
 
   private def checkOf(
       readings: Vector[Reading],
@@ -200,6 +222,7 @@ class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
 }
 
 private object AggregatePropertySuite {
+  val Parts = 3
 
   /** A query for aggregates, with the columns by which [[AggregateCheck]] identifies its rows. */
   type Output = (DataFrame, RandomWindow) => DataFrame

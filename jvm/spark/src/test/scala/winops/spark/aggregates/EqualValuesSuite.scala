@@ -15,7 +15,8 @@ class EqualValuesSuite extends KeepStreamTest with CompiledCode with TableTests 
 
   private val columnNames = (Numbers ++ Texts).map(_._1)
 
-  private def createRows(): Unit = {
+  override def beforeAll(): Unit = {
+    super.beforeAll()
     val doubles = Seq("0D", "-0D", "double('NaN')", OtherNaN, "NULL", "1D")
     val texts = Seq("'a'", "'A'", "'B '", "NULL", "'b'", "'á'")
     // Every pair of values occurs within four rows.
@@ -32,15 +33,17 @@ class EqualValuesSuite extends KeepStreamTest with CompiledCode with TableTests 
   /** For each column and each row in the order of `n`, a number shared by equal values; None for
     * NULL.
     */
-  private def ranks: Map[String, Seq[Option[Int]]] = {
-    val names = columnNames
-    val select = names.map(name => s"IF($name IS NULL, NULL, dense_rank() OVER (ORDER BY $name))")
-    val rows =
-      spark.sql(s"SELECT ${select.mkString(", ")}, n FROM equal_values ORDER BY n").collect()
-    names.zipWithIndex.map { case (name, i) =>
-      name -> rows.toSeq.map(row => Option.when(!row.isNullAt(i))(row.getInt(i)))
-    }.toMap
-  }
+  private lazy val ranks: Map[String, Seq[Option[Int]]] =
+    withSQLConf(CompiledCode.Interpreted: _*) {
+      val names = columnNames
+      val select =
+        names.map(name => s"IF($name IS NULL, NULL, dense_rank() OVER (ORDER BY $name))")
+      val rows =
+        spark.sql(s"SELECT ${select.mkString(", ")}, n FROM equal_values ORDER BY n").collect()
+      names.zipWithIndex.map { case (name, i) =>
+        name -> rows.toSeq.map(row => Option.when(!row.isNullAt(i))(row.getInt(i)))
+      }.toMap
+    }
 
   private def aggregates(
       policy: String,
@@ -54,7 +57,6 @@ class EqualValuesSuite extends KeepStreamTest with CompiledCode with TableTests 
   }
 
   test("DISTINCT of a window counts values as GROUP BY does, of numbers and texts, also nested") {
-    createRows()
     val select = columnNames.flatMap { name =>
       Seq(
         s"count(DISTINCT $name) AS counted_$name",
@@ -66,7 +68,6 @@ class EqualValuesSuite extends KeepStreamTest with CompiledCode with TableTests 
     }
     val got = aggregates("'KEEP 4 ROWS'", "max(n) AS n" +: select).collect()
     assert(got.length == Rows)
-    val expected = ranks
     val wrong = for {
       row <- got.toSeq
       newest = row.getAs[Int]("n")
@@ -74,7 +75,7 @@ class EqualValuesSuite extends KeepStreamTest with CompiledCode with TableTests 
       text <- select.map(_.split(" AS ").last)
       kind = text.takeWhile(_ != '_')
       name = text.drop(kind.length + 1)
-      values = numbers.flatMap(n => expected(name)(n).map(_ -> n))
+      values = numbers.flatMap(n => ranks(name)(n).map(_ -> n))
       right = (kind match {
         case "pairs" => values.map { case (rank, n) => (rank, n % 2) }
         case "filtered" => values.filter(_._2 % 3 > 0).map(_._1)
@@ -86,15 +87,13 @@ class EqualValuesSuite extends KeepStreamTest with CompiledCode with TableTests 
     assert(wrong.sorted.take(12).isEmpty)
   }
 
-  testEach("a condition on DISTINCT values counts them as GROUP BY does")(
-    "x",
+  testEach("a condition on DISTINCT values counts them as GROUP BY does", 2)(
     "sax",
+    "sast",
+    "x",
     "s",
     "sr",
-    "si",
-    "sast") { name =>
-    createRows()
-    val expected = ranks
+    "si") { name =>
     val kept = spark.sql(
       "SELECT n FROM keep(TABLE(equal_values) WITH SINGLE PARTITION ORDER BY (n), " +
         s"esper => '#expr(count(distinct $name) <= 1)') " +
@@ -102,32 +101,34 @@ class EqualValuesSuite extends KeepStreamTest with CompiledCode with TableTests 
     var head = 0
     val left = (0 until Rows).flatMap { newest =>
       val from = head
-      while ((head to newest).flatMap(expected(name)).distinct.size > 1) head += 1
+      while ((head to newest).flatMap(ranks(name)).distinct.size > 1) head += 1
       from until head
     }
     assert(kept.collect().map(_.getInt(0)).toSeq == left)
   }
 
   test("DISTINCT of a function with an order compares the values, not the order") {
-    createRows()
     val text = "CAST(n % 3 AS STRING)"
     val listed = s"listagg(DISTINCT $text, ',') WITHIN GROUP (ORDER BY $text DESC) AS listed"
     val rows = aggregates("'KEEP ALL'", Seq("max(n) AS n", listed)).orderBy("n").collect()
     assert(rows.take(4).map(_.getAs[String]("listed")).toSeq == Seq("0", "1,0", "2,1,0", "2,1,0"))
   }
 
-  testEach("groupBy within a window has the groups of GROUP BY")(Numbers.map(_._1): _*) { name =>
-    createRows()
+  testEach("groupBy within a window has the groups of GROUP BY", 2)(
+    "sax",
+    "f",
+    "x",
+    "sx",
+    "ax",
+    "asx") { name =>
     val select = Seq(s"$name AS key", "count(*) AS rows", "max(n) AS newest")
     val ours = aggregates("'KEEP ALL'", select, Seq(name))
     assert(lastOfEach(ours) == groups(name))
   }
 
-  testEach("group by of Esper's, of one window and over all groups, has the groups of GROUP BY")(
-    "x",
-    "sx",
-    "asx") { name =>
-    createRows()
+  testEach(
+    "group by of Esper's, of one window and over all groups, has the groups of GROUP BY",
+    1)("asx", "x", "sx") { name =>
     Seq("#keepall", "#groupwin(n % 3)#keepall").foreach { window =>
       val ours = spark.sql(
         "SELECT * FROM keep(TABLE(equal_values) WITH SINGLE PARTITION ORDER BY (n), " +
@@ -137,55 +138,53 @@ class EqualValuesSuite extends KeepStreamTest with CompiledCode with TableTests 
     }
   }
 
-  testEach("a window for each key, and a row for each, are those of GROUP BY")("x", "f", "sax") {
-    name =>
-      createRows()
-      val count = spark.sql(s"SELECT $name FROM equal_values GROUP BY $name").count()
-      val order = "WITH SINGLE PARTITION ORDER BY (n)"
-      Seq(
-        s"PARTITION BY ($name) ORDER BY (n), 'KEEP 1 ROW'",
-        s"$order, esper => '#unique($name)'",
-        s"$order, esper => '#firstunique($name)'",
-        s"$order, esper => '#rank($name, 100, n)'",
-        s"$order, esper => '#unique($name)#length(1000)'",
-        s"$order, apama => 'retain 1000 with unique $name'").foreach { arguments =>
-        if (!arguments.contains("apama") || name == "x" || name == "f") {
-          val kept =
-            spark.sql(s"SELECT * FROM keep(TABLE(equal_values) $arguments, output => 'rows')")
-          assert(kept.count() == count, arguments)
-        }
+  testEach("a window for each key, and a row for each, are those of GROUP BY", 2)(
+    "sax",
+    "f",
+    "x") { name =>
+    val count = spark.sql(s"SELECT $name FROM equal_values GROUP BY $name").count()
+    val order = "WITH SINGLE PARTITION ORDER BY (n)"
+    Seq(
+      s"PARTITION BY ($name) ORDER BY (n), 'KEEP 1 ROW'",
+      s"$order, esper => '#unique($name)'",
+      s"$order, esper => '#firstunique($name)'",
+      s"$order, esper => '#rank($name, 100, n)'",
+      s"$order, esper => '#unique($name)#length(1000)'",
+      s"$order, apama => 'retain 1000 with unique $name'").foreach { arguments =>
+      if (!arguments.contains("apama") || name == "x" || name == "f") {
+        val kept =
+          spark.sql(s"SELECT * FROM keep(TABLE(equal_values) $arguments, output => 'rows')")
+        assert(kept.count() == count, arguments)
       }
+    }
   }
 
-  test(
-    "strings of a collation have the groups of GROUP BY, in a window, by Esper and as groups") {
-    createRows()
-    Texts.map(_._1).foreach { name =>
-      val expected = spark
-        .sql(s"SELECT count(*) AS rows, max(n) AS newest FROM equal_values GROUP BY $name")
-        .collect()
-        .toSet
-      val select = s"$name AS key, count(*) AS rows, max(n) AS newest"
-      val ofParts = aggregates("'KEEP ALL'", Seq(select), Seq(name))
-      val ofList = spark.sql(
-        "SELECT * FROM keep(TABLE(equal_values) WITH SINGLE PARTITION ORDER BY (n), " +
-          s"esper => 'select $name as key, count(*) as rows, max(n) as newest from S#keepall " +
-          s"group by $name', output => 'agg')")
-      val ofGroups = spark.sql(
-        s"SELECT *, $name AS key FROM keep(TABLE(equal_values) PARTITION BY ($name) ORDER BY (n), " +
-          "'KEEP ALL', output => 'agg', aggregates => " +
-          "TABLE(SELECT count(*) AS rows, max(n) AS newest FROM equal_values))")
-      Seq(ofParts, ofList, ofGroups).foreach { ours =>
-        val last = ours.groupBy("key").agg(max("rows").as("rows"), max("newest").as("newest"))
-        assert(last.select("rows", "newest").collect().toSet == expected, name)
-      }
+  testEach(
+    "strings of a collation have the groups of GROUP BY, in a window, by Esper and as groups",
+    2)("si", "sast", "s", "sr", "st", "ast") { name =>
+    val expected = spark
+      .sql(s"SELECT count(*) AS rows, max(n) AS newest FROM equal_values GROUP BY $name")
+      .collect()
+      .toSet
+    val select = s"$name AS key, count(*) AS rows, max(n) AS newest"
+    val ofParts = aggregates("'KEEP ALL'", Seq(select), Seq(name))
+    val ofList = spark.sql(
+      "SELECT * FROM keep(TABLE(equal_values) WITH SINGLE PARTITION ORDER BY (n), " +
+        s"esper => 'select $name as key, count(*) as rows, max(n) as newest from S#keepall " +
+        s"group by $name', output => 'agg')")
+    val ofGroups = spark.sql(
+      s"SELECT *, $name AS key FROM keep(TABLE(equal_values) PARTITION BY ($name) ORDER BY (n), " +
+        "'KEEP ALL', output => 'agg', aggregates => " +
+        "TABLE(SELECT count(*) AS rows, max(n) AS newest FROM equal_values))")
+    Seq(ofParts, ofList, ofGroups).foreach { ours =>
+      val last = ours.groupBy("key").agg(max("rows").as("rows"), max("newest").as("newest"))
+      assert(last.select("rows", "newest").collect().toSet == expected, name)
     }
   }
 
   testEach("groups within a window that cannot be compared are refused")(
     "map('a', n)",
     "array(map('a', n))") { key =>
-    createRows()
     val error = intercept[AnalysisException] {
       aggregates("'KEEP 4 ROWS'", Seq("count(*) AS rows"), Seq(key))
     }
@@ -196,7 +195,6 @@ class EqualValuesSuite extends KeepStreamTest with CompiledCode with TableTests 
     "map('a', n)",
     "array(map(n, 'a'))",
     "parse_json('1')") { value =>
-    createRows()
     val error = intercept[AnalysisException] {
       aggregates("'KEEP 4 ROWS'", Seq(s"count(DISTINCT $value) AS values"))
     }

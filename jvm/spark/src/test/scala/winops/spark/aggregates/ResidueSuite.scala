@@ -4,12 +4,12 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
 
-import winops.spark.testing.KeepStreamTest
+import winops.spark.testing.{CompiledCode, KeepStreamTest}
 
 /** A sum over a window is independent of deleted rows: no precision lost to a large value, and no
   * NaN or infinity, remains.
   */
-class ResidueSuite extends KeepStreamTest {
+class ResidueSuite extends KeepStreamTest with CompiledCode {
   import testImplicits._
 
   private val size = 5

@@ -40,14 +40,17 @@ class SameBitsSuite extends KeepStreamTest with CompiledCode with RandomProperti
     val tags = Longer.unless(run == 1)
     property(s"same bits: other outputs and windows, table and stream, run $run", tags: _*) {
       random =>
-        val pairs = randomPairs(random, Seq(300 + random.nextInt(300), 40, 2))
-        val onTable = inOrder(others(tableOf(random, pairs)).collect().toSeq)
-        val onStream = inOrder(stream(random, pairs, others, isMoved = false))
-        assert(onTable.map(_.getString(0)).distinct == OtherCalls.keys.toSeq.sorted)
-        onTable.zip(onStream).find { case (a, b) => a != b }.foreach { case (table, stream) =>
-          fail(s"a stream has $stream, and a table $table")
+        val code = if (run % 2 == 1) CompiledCode.Interpreted else CompiledCode.Compiled
+        withSQLConf(code: _*) {
+          val pairs = randomPairs(random, Seq(300 + random.nextInt(300), 40, 2))
+          val onTable = inOrder(others(tableOf(random, pairs)).collect().toSeq)
+          val onStream = inOrder(stream(random, pairs, others, isMoved = false))
+          assert(onTable.map(_.getString(0)).distinct == OtherCalls.keys.toSeq.sorted)
+          onTable.zip(onStream).find { case (a, b) => a != b }.foreach { case (table, stream) =>
+            fail(s"a stream has $stream, and a table $table")
+          }
+          assert(onStream.size == onTable.size)
         }
-        assert(onStream.size == onTable.size)
     }
   }
 

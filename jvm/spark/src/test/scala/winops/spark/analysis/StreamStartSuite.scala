@@ -7,9 +7,10 @@ import org.apache.spark.sql.streaming.Trigger
 
 import winops.spark.over.OverSettings
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.TableTests
 
 /** Output modes and triggers that a query with `keep` refuses before it starts. */
-class StreamStartSuite extends KeepStreamTest {
+class StreamStartSuite extends KeepStreamTest with TableTests {
   private def kept: DataFrame = keep(ticks().toDF(), "PARTITION BY (k), 'KEEP 2 ROWS'")
 
   // The console sink is one of the few sinks that support all triggers.
@@ -234,21 +235,21 @@ class StreamStartSuite extends KeepStreamTest {
     }
   }
 
-  test("a keep over a table may be joined into a stream of any output mode and trigger") {
+  testEach(
+    "a keep over a table may be joined into a stream of any output mode and trigger",
+    short = 1)("update", "complete") { mode =>
     import testImplicits._
     val table = Seq(("a", 1L), ("a", 2L), ("b", 3L)).toDF("k", "m")
     val newest = keep(table, "PARTITION BY (k) ORDER BY (m), 'KEEP 1 ROW', output => 'rows'")
-    Seq("update", "complete").foreach { mode =>
-      val stream = ticks()
-      val joined = stream.toDF().join(newest, "k").groupBy("k").agg(sum("m").as("total"))
-      val query =
-        joined.writeStream.format("memory").queryName(s"joined_$mode").outputMode(mode).start()
-      try {
-        stream.addData(Tick("a", 0, 1), Tick("b", 0, 2), Tick("a", 0, 3))
-        query.processAllAvailable()
-      } finally query.stop()
-      checkAnswer(spark.table(s"joined_$mode"), Seq(Row("a", 4L), Row("b", 3L)))
-    }
+    val stream = ticks()
+    val joined = stream.toDF().join(newest, "k").groupBy("k").agg(sum("m").as("total"))
+    val query =
+      joined.writeStream.format("memory").queryName(s"joined_$mode").outputMode(mode).start()
+    try {
+      stream.addData(Tick("a", 0, 1), Tick("b", 0, 2), Tick("a", 0, 3))
+      query.processAllAvailable()
+    } finally query.stop()
+    checkAnswer(spark.table(s"joined_$mode"), Seq(Row("a", 4L), Row("b", 3L)))
     val beside = keep(ticks().toDF(), "PARTITION BY (k), 'KEEP 2 ROWS'").join(newest, "k")
     assert(refusal(beside, "update", soon).getCondition == "WINOPS_OUTPUT_MODE")
   }

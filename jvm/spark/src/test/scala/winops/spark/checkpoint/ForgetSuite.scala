@@ -48,7 +48,7 @@ class ForgetSuite extends ManyKeeps with TableTests {
       query: MemoryStream[Tick] => DataFrame): Unit = withTempDir { dir =>
     val names = (keys - null).map(key => s"'$key'").mkString(", ")
     val where = s"k IN ($names)" + (if (keys(null)) " OR k IS NULL" else "")
-    val (first, later) = (batches.head, Seq(batches(1), heartbeat(119), heartbeat(100000)))
+    val (first, later) = (batches.head, Seq(batches(1), heartbeat(100000)))
     // The watermark is the same without the rows.
     assert(first.filterNot(row => keys(row.k)).map(_.sec).max == first.map(_.sec).max)
     def run(checkpoint: File, goesOnWith: File)(rows: Seq[Tick])(between: => Unit): Seq[Row] = {
@@ -56,12 +56,7 @@ class ForgetSuite extends ManyKeeps with TableTests {
       stream.addData(rows)
       runAll(query(stream), checkpoint.getPath)
       between
-      val written = new Written
-      later.foreach { batch =>
-        stream.addData(batch)
-        runAll(query(stream), goesOnWith.getPath, written)
-      }
-      written.rows
+      runEach(query(stream), stream, later, goesOnWith.getPath).rows
     }
     val (from, to, never) = (new File(dir, "from"), new File(dir, "to"), new File(dir, "never"))
 
@@ -98,28 +93,27 @@ class ForgetSuite extends ManyKeeps with TableTests {
 
   private val random = new Random(36)
 
-  /** A third of the groups. The group of NULL is one of them in every second call. */
-  private def someKeys(): Set[String] = {
+  /** A third of the groups, and that of NULL. */
+  private def someKeys(hasNull: Boolean): Set[String] = {
     val keys = batches.flatten.map(_.k).distinct
-    random.shuffle(keys.filter(_ != null)).take(keys.size / 3).toSet ++
-      Option.when(random.nextBoolean())(null)
+    random.shuffle(keys.filter(_ != null)).take(keys.size / 3).toSet ++ Option.when(hasNull)(null)
   }
+
+  private val stores = Seq(
+    "RocksDB with changelogs, in checkpoint format 2" -> Seq(rocksDb, changelog, formatTwo),
+    "HDFS" -> Seq(hdfs),
+    "RocksDB" -> Seq(rocksDb))
 
   private val grouped = all.filter { call =>
     call.arguments.contains("PARTITION BY (k)") && !call.arguments.contains("partitionCount")
   }
 
-  private val stores = Seq(
-    "HDFS" -> Seq(hdfs),
-    "RocksDB" -> Seq(rocksDb),
-    "RocksDB with changelogs, in checkpoint format 2" -> Seq(rocksDb, changelog, formatTwo))
-
   testEach("windows of every kind go on without the groups", short = 1)(stores: _*) {
     case (_, settings) =>
       withSQLConf(settings: _*) {
         assert(grouped.size == 8)
-        grouped.grouped(3).foreach { calls =>
-          check(calls.size, someKeys())(manyKeeps(_, calls))
+        grouped.grouped(4).foreach { calls =>
+          check(calls.size, someKeys(hasNull = true))(manyKeeps(_, calls))
         }
       }
   }
@@ -133,7 +127,7 @@ class ForgetSuite extends ManyKeeps with TableTests {
       s"PARTITION BY (k) ORDER BY (n), 'KEEP 290 ROWS', time => 'ts', apply => 'arrival', ${of(sums)}",
       s"PARTITION BY (k) ORDER BY (n), 'KEEP 5 SECONDS', time => 'ts', idle => '3 seconds', ${of(sums)}",
       s"PARTITION BY (k) ORDER BY (n), esper => '#sort(3, n desc)', time => 'ts', ${of(sums)}")
-    check(calls.size, someKeys()) { stream =>
+    check(calls.size, someKeys(hasNull = false)) { stream =>
       calls.zipWithIndex
         .map { case (call, number) =>
           keep(timed(stream), call).select(lit(number), to_json(struct(col("*"))))
@@ -142,18 +136,19 @@ class ForgetSuite extends ManyKeeps with TableTests {
     }
   }
 
-  testEach("window functions go on without the groups")(stores: _*) { case (_, settings) =>
-    withSQLConf(settings: _*) {
-      check(1, someKeys()) { stream =>
-        timed(stream).createOrReplaceTempView("ticks")
-        spark.sql(
-          s"SELECT k, n, sum(n / 7) OVER ($Over ROWS 3 PRECEDING) AS total, " +
-            s"row_number() OVER ($Over) AS number, lead(n, 2) OVER ($Over) AS next, " +
-            s"lag(n) OVER ($Over) AS previous, collect_list(n) OVER ($Over) AS all, " +
-            "avg(n / 3) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 4 SECONDS PRECEDING) " +
-            "AS mean FROM ticks")
+  testEach("window functions go on without the groups", short = 1)(stores: _*) {
+    case (_, settings) =>
+      withSQLConf(settings: _*) {
+        check(1, someKeys(hasNull = true)) { stream =>
+          timed(stream).createOrReplaceTempView("ticks")
+          spark.sql(
+            s"SELECT k, n, sum(n / 7) OVER ($Over ROWS 3 PRECEDING) AS total, " +
+              s"row_number() OVER ($Over) AS number, lead(n, 2) OVER ($Over) AS next, " +
+              s"lag(n) OVER ($Over) AS previous, collect_list(n) OVER ($Over) AS all, " +
+              "avg(n / 3) OVER (PARTITION BY k ORDER BY ts RANGE INTERVAL 4 SECONDS PRECEDING) " +
+              "AS mean FROM ticks")
+        }
       }
-    }
   }
 
   /** A checkpoint of `keep`s over four groups, after two micro-batches. */
@@ -172,7 +167,15 @@ class ForgetSuite extends ManyKeeps with TableTests {
 
   private val perGroup = "PARTITION BY (k) ORDER BY (n), 'KEEP 9 ROWS'"
 
-  testEach("no file of the new checkpoint has the key of a group")(stores: _*) {
+  /** A checkpoint that no test changes. */
+  private lazy val unchanged: File = {
+    val folder = Files.createTempDirectory("forget").toFile
+    val checkpoint = started(folder, Seq(perGroup))
+    FileUtils.forceDeleteOnExit(folder)
+    checkpoint
+  }
+
+  testEach("no file of the new checkpoint has the key of a group", short = 2)(stores: _*) {
     case (_, settings) =>
       withSQLConf(settings: _*) {
         withTempDir { dir =>
@@ -223,100 +226,103 @@ class ForgetSuite extends ManyKeeps with TableTests {
     }
   }
 
-  /** Runs a query over rows whose keys are strings of a collation that ignores case, and removes
-    * groups.
+  /** Runs a query over rows whose keys differ in their case.
     *
-    * @return
-    *   the numbers of groups and rows that each condition removes
+    * @param check
+    *   gets a function that returns the numbers of groups and rows that a condition removes
     */
-  private def removedIgnoringCase(query: DataFrame => DataFrame)(
-      conditions: String*): Seq[(Long, Long)] = {
-    var removed = Seq.empty[(Long, Long)]
-    withTempDir { dir =>
-      val from = new File(dir, "from")
-      val stream = ticks()
-      stream.addData(Tick("Bob", 1, 1), Tick("anna", 2, 2), Tick("bob", 3, 3), Tick(null, 4, 4))
-      val _ = runAll(query(timed(stream)), from.getPath)
-      removed = conditions.map { where =>
-        val to = Files.createTempDirectory(dir.toPath, "to").toFile
-        val result = forget(from, to, where).head
-        (result.getLong(1), result.getLong(2))
-      }
+  private def afterMixedCase(query: DataFrame => DataFrame)(
+      check: (String => (Long, Long)) => Unit): Unit = withTempDir { dir =>
+    val from = new File(dir, "from")
+    val stream = ticks()
+    stream.addData(Tick("Bob", 1, 1), Tick("anna", 2, 2), Tick("bob", 3, 3), Tick(null, 4, 4))
+    val _ = runAll(query(timed(stream)), from.getPath)
+    check { where =>
+      val to = Files.createTempDirectory(dir.toPath, "to").toFile
+      val result = forget(from, to, where).head
+      (result.getLong(1), result.getLong(2))
     }
-    removed
   }
 
   private def ignoringCase(df: DataFrame): DataFrame =
     df.withColumn("k", col("k").cast("string collate UTF8_LCASE"))
 
-  testEach("a collated key is compared with strings by its collation")("true", "false") { ansi =>
-    withSQLConf(SQLConf.ANSI_ENABLED.key -> ansi) {
-      val ofBob = Seq(
-        "k = 'Bob'",
-        "'BOB' = k",
-        "k <=> 'bob'",
-        "k IN ('bOb', 'nobody')",
-        "_group.k = 'Bob'",
-        "k > 'Anna'",
-        "k >= 'b' AND k < 'C'",
-        "k = upper('bob')",
-        "k = 'boB' COLLATE UTF8_LCASE")
-      val others = Seq("k <> 'Bob'", "k IS NULL", "k = 'nobody'", "k IN ('bob', 'ANNA')")
-      Seq[DataFrame => DataFrame](
-        df => keep(ignoringCase(df), "PARTITION BY (k) ORDER BY (n), 'KEEP 9 ROWS'"),
-        df => {
-          ignoringCase(df).createOrReplaceTempView("ticks")
-          spark.sql(s"SELECT k, n, sum(n) OVER ($Over ROWS 3 PRECEDING) AS total FROM ticks")
-        }).foreach { query =>
-        val removed = removedIgnoringCase(query)(ofBob ++ others: _*)
-        assert(removed.take(ofBob.size).map(_._1) == ofBob.map(_ => 1L))
-        assert(removed.drop(ofBob.size).map(_._1) == Seq(1L, 1L, 0L, 2L))
-        assert(removed.head._2 == 2)
+  private val collated = for {
+    ansi <- Seq("true", "false")
+    (name, query) <- Seq[(String, DataFrame => DataFrame)](
+      "keep" -> (df => keep(ignoringCase(df), perGroup)),
+      "OVER" -> { df =>
+        ignoringCase(df).createOrReplaceTempView("ticks")
+        spark.sql(s"SELECT k, n, sum(n) OVER ($Over ROWS 3 PRECEDING) AS total FROM ticks")
+      })
+  } yield (s"$name, ANSI $ansi", ansi, query)
+
+  testEach("a collated key is compared with strings by its collation", short = 1)(collated: _*) {
+    case (_, ansi, query) =>
+      withSQLConf(SQLConf.ANSI_ENABLED.key -> ansi) {
+        val ofBob = Seq(
+          "k = 'Bob'",
+          "'BOB' = k",
+          "k <=> 'bob'",
+          "k IN ('bOb', 'nobody')",
+          "_group.k = 'Bob'",
+          "k > 'Anna'",
+          "k >= 'b' AND k < 'C'",
+          "k = upper('bob')",
+          "k = 'boB' COLLATE UTF8_LCASE")
+        val ofOthers = Seq("k <> 'Bob'", "k IS NULL", "k = 'nobody'", "k IN ('bob', 'ANNA')")
+        afterMixedCase(query) { removed =>
+          val both = ofBob.map(removed)
+          assert(both.map(_._1) == ofBob.map(_ => 1L))
+          assert(ofOthers.map(removed(_)._1) == Seq(1L, 1L, 0L, 2L))
+          assert(both.head._2 == 2)
+        }
       }
-    }
   }
 
   test("a computed key of a collation is compared with the bytes of its collation key") {
     val key = "`collate(k, UTF8_LCASE)`"
     val query =
       keep(_: DataFrame, "PARTITION BY (k COLLATE UTF8_LCASE) ORDER BY (n), 'KEEP 9 ROWS'")
-    assert(
-      removedIgnoringCase(query)(
-        s"$key = X'626F62'",
-        s"_group.$key IN (X'626F62', X'00')",
-        s"$key IS NOT NULL") == Seq((1L, 2L), (1L, 2L), (2L, 3L)))
-    Seq(
-      s"$key = 'bob'",
-      s"$key IN ('bob' COLLATE UTF8_LCASE)",
-      s"lower($key) = 'bob'",
-      s"_group.$key = 'bob'").foreach { where =>
-      val error = intercept[AnalysisException](removedIgnoringCase(query)(where))
-      assert(error.getCondition == "WINOPS_FORGET_CONDITION")
-      assert(error.getMessageParameters.get("reason").contains("X'626F62'"))
+    afterMixedCase(query) { removed =>
+      val both =
+        Seq(s"$key = X'626F62'", s"_group.$key IN (X'626F62', X'00')", s"$key IS NOT NULL").map(
+          removed)
+      assert(both == Seq((1L, 2L), (1L, 2L), (2L, 3L)))
+      Seq(
+        s"$key = 'bob'",
+        s"$key IN ('bob' COLLATE UTF8_LCASE)",
+        s"lower($key) = 'bob'",
+        s"_group.$key = 'bob'").foreach { where =>
+        val error = intercept[AnalysisException](removed(where))
+        assert(error.getCondition == "WINOPS_FORGET_CONDITION", where)
+        assert(error.getMessageParameters.get("reason").contains("X'626F62'"), where)
+      }
     }
   }
 
   test("functions of a collated key are refused by name") {
-    val query = (df: DataFrame) => keep(ignoringCase(df), perGroup)
-    Seq(
-      "lower(k) = 'bob'",
-      "k LIKE 'B%'",
-      "k || 'x' = 'bobx'",
-      "_group = named_struct('k', 'bob')")
-      .foreach { where =>
-        val error = intercept[AnalysisException](removedIgnoringCase(query)(where))
-        assert(error.getCondition == "WINOPS_FORGET_CONDITION")
+    afterMixedCase(df => keep(ignoringCase(df), perGroup)) { removed =>
+      Seq(
+        "lower(k) = 'bob'",
+        "k LIKE 'B%'",
+        "k || 'x' = 'bobx'",
+        "_group = named_struct('k', 'bob')").foreach { where =>
+        val error = intercept[AnalysisException](removed(where))
+        assert(error.getCondition == "WINOPS_FORGET_CONDITION", where)
         assert(error.getMessageParameters.get("reason").contains("collation key"), where)
       }
+    }
   }
 
   test("a BINARY column is compared with strings as elsewhere in SQL") {
     def query(df: DataFrame): DataFrame = keep(
       df.withColumn("b", col("k").cast("binary")),
       "PARTITION BY (b) ORDER BY (n), 'KEEP 9 ROWS'")
-    assert(
-      removedIgnoringCase(query)("b = 'Bob'", "b = X'626f62'", "startswith(b, 'B')") ==
-        Seq((1L, 1L), (1L, 1L), (1L, 1L)))
+    afterMixedCase(query) { removed =>
+      val each = Seq("b = 'Bob'", "b = X'626f62'", "startswith(b, 'B')").map(removed)
+      assert(each == Seq((1L, 1L), (1L, 1L), (1L, 1L)))
+    }
   }
 
   /** Asserts that a call fails and writes nothing, and returns its error. */
@@ -339,18 +345,16 @@ class ForgetSuite extends ManyKeeps with TableTests {
     "k" -> "STRING",
     "k =" -> "expression",
     "" -> "expression") { case (where, reason) =>
-    withTempDir { dir =>
-      val error = refusal(started(dir, Seq(perGroup)), where)
-      assert(error.getCondition == "WINOPS_FORGET_CONDITION")
-      assert(error.getMessageParameters.get("columns") == "k")
-      assert(error.getMessageParameters.get("reason").contains(reason))
-    }
+    val error = refusal(unchanged, where)
+    assert(error.getCondition == "WINOPS_FORGET_CONDITION")
+    assert(error.getMessageParameters.get("columns") == "k")
+    assert(error.getMessageParameters.get("reason").contains(reason))
   }
 
   test("a condition that fails for a group writes nothing") {
     withTempDir { dir =>
-      val (from, to) = (started(dir, Seq(perGroup)), new File(dir, "to"))
-      val error = intercept[Exception](forget(from, to, "CAST(k AS INT) = 1"))
+      val to = new File(dir, "to")
+      val error = intercept[Exception](forget(unchanged, to, "CAST(k AS INT) = 1"))
       assert(conditionsOf(error).contains("CAST_INVALID_INPUT"))
       assert(!to.exists)
     }

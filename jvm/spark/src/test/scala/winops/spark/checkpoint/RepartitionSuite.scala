@@ -14,9 +14,10 @@ import org.apache.spark.sql.streaming.util.StreamManualClock
 
 import winops.withHistory
 import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
+import winops.testing.{Longer, TableTests}
 
 /** A query that is moved to other numbers of partitions emits the same rows as an unmoved one. */
-class RepartitionSuite extends ManyKeeps {
+class RepartitionSuite extends ManyKeeps with TableTests {
   import KeepStreamTest._
   import ManyKeeps._
 
@@ -74,7 +75,7 @@ class RepartitionSuite extends ManyKeeps {
       data: Seq[Seq[Tick]] = batches,
       whenBegun: Boolean = false)(partitions: Int*): Unit =
     withSQLConf(SQLConf.SHUFFLE_PARTITIONS.key -> partitions.head.toString) {
-      val all = data :+ heartbeat(119) :+ heartbeat(100000)
+      val all = data :+ heartbeat(100000)
       val whole = ticks()
       val expected = runBatches(query(whole), whole)(all: _*).rows
       withTempDir { dir =>
@@ -107,20 +108,21 @@ class RepartitionSuite extends ManyKeeps {
   private def check(calls: Seq[Call], partitions: Int*): Unit =
     check(calls.size, manyKeeps(_, calls))(partitions: _*)
 
-  test(
-    "a micro-batch that replaces the state by a table has the same rows in a moved checkpoint") {
+  testEach[(String, (File, File) => Unit)](
+    "a micro-batch that replaces the state by a table has the same rows in a moved checkpoint",
+    short = 1)(
+    "repartitioned" -> { (from, to) =>
+      val _ = repartition(from, to, 3)
+    },
+    "without a group that is not there" -> { (from, to) =>
+      val _ = spark.sql(s"SELECT * FROM winops_forget('$from', '$to', \"k = 'z'\")").collect()
+    }) { case (_, move) =>
     import testImplicits._
     val call = "PARTITION BY (k) ORDER BY (n), 'KEEP 9 ROWS', time => 'ts'"
     val other = call.replace("(n)", "(n DESC)")
     val early = Seq(Tick("a", 1, 1), Tick("b", 2, 2), Tick("a", 3, 3), Tick("b", 50, 4))
     val later = Seq(Tick("a", 60, 5), Tick("b", 70, 6))
-    val changes = Seq[(File, File) => Unit](
-      (from, to) => FileUtils.copyDirectory(from, to),
-      (from, to) => { val _ = repartition(from, to, 3) },
-      (from, to) => {
-        val _ = spark.sql(s"SELECT * FROM winops_forget('$from', '$to', \"k = 'z'\")").collect()
-      })
-    val results = changes.map { change =>
+    def resultOf(change: (File, File) => Unit): (Seq[String], Seq[Row]) = {
       var result = (Seq.empty[String], Seq.empty[Row])
       withTempDir { dir =>
         val (from, to, files) = (new File(dir, "from"), new File(dir, "to"), s"$dir/table")
@@ -140,9 +142,10 @@ class RepartitionSuite extends ManyKeeps {
       }
       result
     }
-    assert(results.head._1.nonEmpty && results.head._2.nonEmpty)
-    assert(!results.head._2.exists(_.toString.contains("99")))
-    results.tail.foreach(moved => assert(moved == results.head))
+    val (rows, state) = resultOf(FileUtils.copyDirectory(_, _))
+    assert(rows.nonEmpty && state.nonEmpty)
+    assert(!state.exists(_.toString.contains("99")))
+    assert(resultOf(move) == ((rows, state)))
   }
 
   test("groups by themselves, groups that depend on each other, and none: 3, 5 and 1") {
@@ -152,17 +155,20 @@ class RepartitionSuite extends ManyKeeps {
   /** A call with a group for each key, and a call with timers. */
   private val divided = Seq(1, 3).map(all)
 
-  test("deadlines of silent groups, and groups that are made smaller, on RocksDB") {
+  test("deadlines of silent groups, and groups that are made smaller, on RocksDB", Longer) {
     withSQLConf(rocksDb)(check(divided, 2, 3, 1))
   }
 
-  test("a batch that was begun and not committed is done again, in checkpoint format 2 too") {
+  testEach(
+    "a batch that was begun and not committed is done again, in checkpoint format 2 too",
+    short = 1)(Seq(2, 3), Seq(2, 3, 1)) { partitions =>
     withSQLConf(rocksDb, changelog, formatTwo) {
-      check(divided.size, manyKeeps(_, divided), whenBegun = true)(2, 3, 1)
+      check(divided.size, manyKeeps(_, divided), whenBegun = true)(partitions: _*)
     }
   }
 
-  test("what is stored beside the rows for aggregates goes with them") {
+  // ForgetSuite moves groups with aggregates too.
+  test("what is stored beside the rows for aggregates goes with them", Longer) {
     check(aggregated.size, values(_, aggregated), Seq(batches.flatten, later), whenBegun = true)(
       2,
       3)

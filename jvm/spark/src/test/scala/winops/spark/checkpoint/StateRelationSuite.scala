@@ -12,10 +12,11 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
 import winops.spark.testing.{KeepStreamTest, ManyKeeps, Tick}
+import winops.testing.TableTests
 
 /** The rows that `winops_state` reads from a checkpoint are those that the query's changes imply.
   */
-class StateRelationSuite extends ManyKeeps {
+class StateRelationSuite extends ManyKeeps with TableTests {
   import KeepStreamTest._
   import ManyKeeps._
   import testImplicits._
@@ -81,11 +82,10 @@ class StateRelationSuite extends ManyKeeps {
     }
   }
 
-  Seq("RocksDB" -> Seq(rocksDb), "RocksDB with changelog" -> Seq(rocksDb, changelog)).foreach {
-    case (name, settings) =>
-      test(s"after the last batch and the one before: $name") {
-        withSQLConf(settings: _*)(check(few, 0, 1)(_ => ()))
-      }
+  testEach("after the last batch and the one before", short = 1)(
+    "RocksDB with changelog" -> Seq(rocksDb, changelog),
+    "RocksDB" -> Seq(rocksDb)) { case (_, settings) =>
+    withSQLConf(settings: _*)(check(few, 0, 1)(_ => ()))
   }
 
   test("rows leave when they are said to, if no other comes") {
@@ -133,13 +133,14 @@ class StateRelationSuite extends ManyKeeps {
     }
   }
 
-  test("predicates on the group leave the rows that Spark's filter leaves") {
-    // Whole groups, several windows, rows that wait for all groups, and keys that are numbers.
-    val calls = Seq(1, 5, 8, 9, 10).map(all)
+  testEach("predicates on the group leave the rows that Spark's filter leaves", short = 1)(
+    "groups, one group, and keys that are numbers" -> Seq(1, 8, 10),
+    "several windows, and groups that depend on each other" -> Seq(5, 9)) { case (_, numbers) =>
+    val calls = numbers.map(all)
     check(calls) { checkpoint =>
       calls.indices.foreach { number =>
         val rows = held(checkpoint, s", operator => $number")
-        val copied = rows.localCheckpoint()
+        val copied = rows.coalesce(1).localCheckpoint()
         predicatesOf(rows).foreach { predicate =>
           def texts(read: DataFrame) =
             read.where(predicate).selectExpr("to_json(struct(*))").as[String].collect().sorted

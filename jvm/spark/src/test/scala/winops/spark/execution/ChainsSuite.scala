@@ -1,18 +1,24 @@
 package winops.spark.execution
 
+import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
 import org.apache.spark.sql.execution.streaming.operators.stateful.StateStoreSaveExec
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.winops.execution.StatefulKeepExec
 
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.Longer
 
 /** Stateful operators of Spark before and after `keep`. */
 class ChainsSuite extends KeepStreamTest {
   import testImplicits._
+
+  override protected def sparkConf: SparkConf =
+    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
 
   // Spark treats a row at the first watermark, which is 0, as late.
   private val seconds = (1 to 12).map(i => Tick("ab".charAt(i % 2).toString, i.toLong, i))
@@ -27,7 +33,7 @@ class ChainsSuite extends KeepStreamTest {
     val counts = timed(stream).groupBy(window($"ts", "4 seconds"), $"k").count()
     val kept = keep(counts, "PARTITION BY (window, k) ORDER BY (count), 'KEEP 1 ROW'")
     val written = new Written
-    withSQLConf(KeepStreamTest.rocksDb) {
+    withSQLConf(KeepStreamTest.rocksDb, SQLConf.SHUFFLE_PARTITIONS.key -> "2") {
       withTempDir { dir =>
         val query = start(kept, dir.getCanonicalPath, written)
         try {
@@ -87,7 +93,7 @@ class ChainsSuite extends KeepStreamTest {
     assert(written.rows.toSet == seconds.map(t => Row(t.n, t.n)).toSet + Row(100, 100))
   }
 
-  test("another keep after it") {
+  test("another keep after it", Longer) {
     val stream = ticks()
     val inserts = keptInTime(stream)
       .where($"_change_type" === "insert")
@@ -103,7 +109,7 @@ class ChainsSuite extends KeepStreamTest {
     assert(written.rows.size == 26)
   }
 
-  test("a join with itself, and a union with itself") {
+  test("a join with itself, and a union with itself", Longer) {
     val stream = ticks()
     val changes = keptInTime(stream)
     val joined = changes

@@ -13,9 +13,10 @@ import org.apache.spark.sql.streaming.StreamingQueryException
 import org.apache.spark.sql.winops.testing.RetriedTasks
 
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.{Longer, TableTests}
 
 /** Failing sinks and tasks do not change the final output. */
-class CommitSuite extends KeepStreamTest with RetriedTasks {
+class CommitSuite extends KeepStreamTest with RetriedTasks with TableTests {
   import CommitSuite._
   import testImplicits._
 
@@ -56,25 +57,27 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
     val written = new Written
     var failure: StreamingQueryException = null
     withTempDir { dir =>
+      val checkpoint = dir.getCanonicalPath
+      val kept = keep(stream.toDF(), call)
       stream.addData(batches.head)
-      runAll(keep(stream.toDF(), call), dir.getCanonicalPath, written)
-      stream.addData(batches(1))
-      val failing = start(
-        keep(stream.toDF(), call),
-        dir.getCanonicalPath,
-        new Written,
-        (batch, _) => once(batch))
+      val failing = start(kept, checkpoint, written, (batch, id) => if (id == 1) once(batch))
       failure =
-        try intercept[StreamingQueryException](failing.processAllAvailable())
-        finally failing.stop()
-      runAll(keep(stream.toDF(), call), dir.getCanonicalPath, written)
-      stream.addData(batches(2))
-      runAll(keep(stream.toDF(), call), dir.getCanonicalPath, written)
+        try {
+          failing.processAllAvailable()
+          stream.addData(batches(1))
+          intercept[StreamingQueryException](failing.processAllAvailable())
+        } finally failing.stop()
+      val again = start(kept, checkpoint, written)
+      try {
+        again.processAllAvailable()
+        stream.addData(batches(2))
+        again.processAllAvailable()
+      } finally again.stop()
     }
     (written, failure)
   }
 
-  test("a sink that fails before it reads") {
+  test("a sink that fails before it reads", Longer) {
     val (written, _) = interrupted(_ => throw new IllegalStateException("no disk"))
     assert(emitted(written.rows) == expected)
   }
@@ -125,7 +128,7 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
     assert(emitted(written.rows) == expected)
   }
 
-  test("a task that fails after it has written its state is tried again") {
+  test("a task that fails after it has written its state is tried again", Longer) {
     val stream = ticks()
     val kept = keep(stream.toDF(), call)
     failures.set(0)
@@ -159,8 +162,10 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
     assert(attempts.forall(emitted(_) == expected))
   }
 
-  test("concurrent attempts: those that run side by side give the same, and one state is kept") {
-    Seq(KeepStreamTest.hdfs, KeepStreamTest.rocksDb).foreach { provider =>
+  testEach(
+    "concurrent attempts: those that run side by side give the same, and one state is kept",
+    short = 1)("RocksDB" -> KeepStreamTest.rocksDb, "HDFS" -> KeepStreamTest.hdfs) {
+    case (_, provider) =>
       withSQLConf(provider) {
         val attempts = attemptsOf { batch =>
           val sideBySide = Seq.fill(2)(Future(batch.collect().toSeq))
@@ -168,7 +173,6 @@ class CommitSuite extends KeepStreamTest with RetriedTasks {
         }
         assert(attempts.forall(emitted(_) == expected))
       }
-    }
   }
 
   /** The outputs of two attempts for all batches. */

@@ -14,7 +14,7 @@ import winops.spark.plan.{AggMode, Application, KeepPlan, Output}
 import winops.spark.state.{StateIdentity, StoredPartitionState}
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
 import winops.storage.btree.PageMemory
-import winops.testing.TableTests
+import winops.testing.{Longer, TableTests}
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
@@ -121,7 +121,7 @@ class CrossGroupTaskSuite extends TableTests {
     assert(driven.rowsHeld >= held + 1)
   }
 
-  test("a silence of more periods than the limit is refused") {
+  test("a silence of more periods than the limit is refused", Longer) {
     val driven =
       new DrivenTask(silent("sliding, count(5), time(1), partitioned, partitionCount(4)", None))
     def row(group: Long, sec: Long) = Arrived(group, Some(sec * 1000000L), group, text = null)
@@ -215,14 +215,15 @@ class CrossGroupTaskSuite extends TableTests {
   }
 
   test("the last rows of many groups leave memory, and come in the order of their groups") {
-    val latest = new LatestRows(width = 2, new PageMemory)
+    val memory = new PageMemory(200000L)
+    val latest = new LatestRows(width = 2, memory)
     val row = UnsafeProjection.create(Array[DataType](LongType, LongType))
     def add(group: Int, values: Long*): Unit = {
       latest.begin(row(InternalRow(group.toLong, 0L)).copy())
       values.foreach(value => latest.add(row(InternalRow(group.toLong, value))))
       latest.end()
     }
-    val groups = 250000
+    val groups = 20000
     (0 until groups).foreach(i => add(groups - i, i.toLong))
     (1 to groups by 3).foreach(group => add(group, -1L, -2L))
     val expected = (0 until groups).iterator.flatMap { i =>
@@ -230,6 +231,7 @@ class CrossGroupTaskSuite extends TableTests {
       if (group % 3 == 1) Seq(group -> -1L, group -> -2L) else Seq(group -> i.toLong)
     }
     def read(row: UnsafeRow): (Int, Long) = row.getLong(0).toInt -> row.getLong(1)
+    assert(memory.timesUnloaded > 0)
     assert(latest.rows.map(read).sameElements(expected))
   }
 }

@@ -4,32 +4,30 @@ import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.functions._
 
 import winops.spark.testing.{CompiledCode, KeepStreamTest, Tick}
+import winops.testing.TableTests
 
 /** Unusually large rows, many groups and distant instants. */
-class ExtremesSuite extends KeepStreamTest with CompiledCode {
+class ExtremesSuite extends KeepStreamTest with CompiledCode with TableTests {
   import ExtremesSuite._
   import testImplicits._
 
-  test("strings of ten megabytes, over restarts") {
-    val windows = Seq(
-      "'KEEP 2 ROWS'" -> KeepStreamTest.hdfs,
-      "esper => '#sort(2, n desc)'" -> KeepStreamTest.rocksDb)
-    windows.foreach { case (window, provider) =>
-      withSQLConf(provider) {
-        withTempDir { dir =>
-          val stream = ticks()
-          val large = stream.toDF().withColumn("text", repeat($"n".cast("string"), LongText))
-          val lengths = keep(large, s"PARTITION BY (k), $window")
-            .select($"_change_type", $"n", length($"text"), $"text" === expr(SameText))
-          val written = new Written
-          Seq(Seq(1, 2), Seq(3), Seq(4)).foreach { numbers =>
-            stream.addData(numbers.map(Tick("a", 0, _)))
-            runAll(lengths, dir.getCanonicalPath, written)
-          }
-          val expected = (1 to 4).map(Row("insert", _, LongText, true)) ++
-            (1 to 2).map(Row("delete", _, LongText, true))
-          assert(written.rows.toSet == expected.toSet)
+  testEach("strings of ten megabytes, over restarts", short = 1)(
+    "esper => '#sort(2, n desc)'" -> KeepStreamTest.rocksDb,
+    "'KEEP 2 ROWS'" -> KeepStreamTest.hdfs) { case (window, provider) =>
+    withSQLConf(provider) {
+      withTempDir { dir =>
+        val stream = ticks()
+        val large = stream.toDF().withColumn("text", repeat($"n".cast("string"), LongText))
+        val lengths = keep(large, s"PARTITION BY (k), $window")
+          .select($"_change_type", $"n", length($"text"), $"text" === expr(SameText))
+        val written = new Written
+        Seq(Seq(1, 2), Seq(3, 4)).foreach { numbers =>
+          stream.addData(numbers.map(Tick("a", 0, _)))
+          runAll(lengths, dir.getCanonicalPath, written)
         }
+        val expected = (1 to 4).map(Row("insert", _, LongText, true)) ++
+          (1 to 2).map(Row("delete", _, LongText, true))
+        assert(written.rows.toSet == expected.toSet)
       }
     }
   }
@@ -37,9 +35,10 @@ class ExtremesSuite extends KeepStreamTest with CompiledCode {
   test("a thousand columns") {
     val rows = (1 to 10).map(n => Tick(s"${n % 2}", 0, n))
     // A sample of the columns of every type; all columns are kept.
-    val some = "n" +: (1 to Columns by 37).map(i => s"c$i")
+    val sample = 1 to Columns by 37
+    val some = "n" +: sample.map(i => s"c$i")
     val stream = ticks()
-    val changes = keep(wideOf(stream.toDF()), "PARTITION BY (k), 'KEEP 3 ROWS'")
+    val changes = keep(wideOf(stream.toDF(), 1 to Columns), "PARTITION BY (k), 'KEEP 3 ROWS'")
       .select("_change_type", some: _*)
     val written = new Written
     withTempDir { dir =>
@@ -48,7 +47,7 @@ class ExtremesSuite extends KeepStreamTest with CompiledCode {
         runAll(changes, dir.getCanonicalPath, written)
       }
     }
-    val expected = wideOf(rows.toDF()).select(some.head, some.tail: _*).collect().toSeq
+    val expected = wideOf(rows.toDF(), sample).select(some.head, some.tail: _*).collect().toSeq
     val emitted = written.rows.map(row => (row.getString(0), Row.fromSeq(row.toSeq.tail)))
     assert(
       emitted.toSet == (expected.map("insert" -> _) ++ expected.take(4).map("delete" -> _)).toSet)
@@ -95,8 +94,8 @@ class ExtremesSuite extends KeepStreamTest with CompiledCode {
     assert(keep(late, lasting).count() == 1)
   }
 
-  private def wideOf(df: DataFrame): DataFrame = {
-    val columns = (1 to Columns).map { i =>
+  private def wideOf(df: DataFrame, numbers: Seq[Int]): DataFrame = {
+    val columns = numbers.map { i =>
       (i % 4 match {
         case 0 => $"n" * i
         case 1 => concat($"k", lit(s" $i"))

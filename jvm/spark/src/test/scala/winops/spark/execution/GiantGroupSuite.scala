@@ -4,6 +4,7 @@ import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions._
 
 import winops.spark.testing.{CompiledCode, KeepStreamTest}
+import winops.testing.Longer
 
 /** One group of very many rows: 200,000, or the number in `-Dgiant=`. */
 class GiantGroupSuite extends KeepStreamTest with CompiledCode {
@@ -32,7 +33,7 @@ class GiantGroupSuite extends KeepStreamTest with CompiledCode {
     assert(statistics(keep(table, call)) == expected)
   }
 
-  test(s"giant group: $Rows rows of a stream, which is restarted") {
+  test(s"giant group: $Rows rows of a stream, which is restarted", Longer) {
     withSQLConf(KeepStreamTest.rocksDb) {
       withTempDir { dir =>
         val source = spark.readStream

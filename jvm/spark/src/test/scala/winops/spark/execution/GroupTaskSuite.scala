@@ -9,8 +9,8 @@ import org.apache.spark.sql.winops.internal.WinopsRuntimeException
 
 import winops.spark.group.BatchTimes
 import winops.spark.plan.Application
-import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
-import winops.testing.TableTests
+import winops.spark.testing.{Arrived, Cases, Changed, DrivenTask, KeepPlans}
+import winops.testing.{Longer, TableTests}
 import winops.text.ccl.Ccl
 import winops.text.esper.Esper
 
@@ -18,9 +18,6 @@ import winops.text.esper.Esper
 class GroupTaskSuite extends TableTests with ScalaCheckPropertyChecks {
   import KeepPlans._
   import GroupTaskSuite._
-
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 40)
 
   // A smaller seed is not a simpler case, so shrinking is disabled.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
@@ -33,20 +30,26 @@ class GroupTaskSuite extends TableTests with ScalaCheckPropertyChecks {
     "KEEP 250 MILLISECONDS",
     "KEEP EVERY 1 SECOND")
 
-  test("rows that wait for the watermark give the same changes in any batches, and as a table") {
-    forAll(Gen.oneOf(policies), Gen.option(Gen.choose(1L, 2000L)), Gen.choose(1, 400), Gen.long) {
-      (policy, idle, count, seed) =>
-        val random = new Random(seed)
-        val rows = randomRows(random, count)
-        val plan = KeepPlans.plan(spec(policy, Some(Application.EventTime), idle), Seq(n))
-        val end = rows.flatMap(_.micros).max / 1000 + 10000
-        val driven = new DrivenTask(plan)
-        val emitted = feed(driven, random, rows, end)
-        assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
-        assert(driven.metric("numRowsDroppedByWatermark") == 0)
-        assert(driven.metric("rowsInserted") == emitted.count(_.kind == "insert"))
-        assert(driven.metric("rowsDeleted") == emitted.count(_.kind == "delete"))
-        assert(driven.rowsHeld == driven.metric("rowsInserted") - driven.metric("rowsDeleted"))
+  testEach(
+    "rows that wait for the watermark give the same changes in any batches, and as a table",
+    short = 1)(Cases(12), Cases(40)) { cases =>
+    forAll(
+      Gen.oneOf(policies),
+      Gen.option(Gen.choose(1L, 2000L)),
+      Gen.choose(1, 400),
+      Gen.long,
+      minSuccessful(cases.count)) { (policy, idle, count, seed) =>
+      val random = new Random(seed)
+      val rows = randomRows(random, count)
+      val plan = KeepPlans.plan(spec(policy, Some(Application.EventTime), idle), Seq(n))
+      val end = rows.flatMap(_.micros).max / 1000 + 10000
+      val driven = new DrivenTask(plan)
+      val emitted = feed(driven, random, rows, end)
+      assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
+      assert(driven.metric("numRowsDroppedByWatermark") == 0)
+      assert(driven.metric("rowsInserted") == emitted.count(_.kind == "insert"))
+      assert(driven.metric("rowsDeleted") == emitted.count(_.kind == "delete"))
+      assert(driven.rowsHeld == driven.metric("rowsInserted") - driven.metric("rowsDeleted"))
     }
   }
 
@@ -233,7 +236,9 @@ class GroupTaskSuite extends TableTests with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a silence in which more rows than the limit leave one of two windows is no error") {
+  test(
+    "a silence in which more rows than the limit leave one of two windows is no error",
+    Longer) {
     val limit = 1000000
     val windows = KeepPlans.policyOf(Ccl, Seq("KEEP ALL", "KEEP 2000 SECONDS"))
     val timed = spec("KEEP ALL", Some(Application.Arrival)).copy(policy = windows)

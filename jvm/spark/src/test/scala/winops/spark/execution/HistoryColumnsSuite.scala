@@ -1,29 +1,33 @@
 package winops.spark.execution
 
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
+import org.apache.spark.sql.functions.{expr, transform}
 
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.TableTests
 import winops.withHistory
 
 /** Columns of tables before streams: each value of the table is one of the stream's column. */
-class HistoryColumnsSuite extends KeepStreamTest {
+class HistoryColumnsSuite extends KeepStreamTest with TableTests {
   import testImplicits._
 
   private val call = "PARTITION BY (k) ORDER BY (n), 'KEEP 10 ROWS', time => 'ts'"
 
-  /** The stream with a column after a table with another one.
+  /** The stream with some columns after a table with others.
     *
     * @param shape
     *   the operators between `with_history` and `keep`
     */
   private def started(
-      ofTable: String,
-      ofStream: String,
+      ofTable: Seq[String],
+      ofStream: Seq[String],
       shape: DataFrame => DataFrame = identity): Seq[Row] = {
     val stream = ticks()
     stream.addData(Tick("a", 100, 2), Tick("b", 200, 3))
-    val table = withTime(Seq(Tick("a", 1, 1)).toDF()).selectExpr("k", "ts", "n", ofTable)
-    val input = timed(stream).selectExpr("k", "ts", "n", ofStream)
+    def withColumns(rows: DataFrame, columns: Seq[String]) =
+      rows.selectExpr(Seq("k", "ts", "n") ++ columns: _*)
+    val table = withColumns(withTime(Seq(Tick("a", 1, 1)).toDF()), ofTable)
+    val input = withColumns(timed(stream), ofStream)
     var rows = Seq.empty[Row]
     withTempDir { checkpoint =>
       val query = keep(shape(withHistory(input, table, "all")), call)
@@ -32,12 +36,15 @@ class HistoryColumnsSuite extends KeepStreamTest {
     rows.filter(_.getAs[String]("k") == "a").sortBy(_.getAs[Long]("_change_seq"))
   }
 
-  private def valuesOf(rows: Seq[Row]): Seq[String] =
-    rows.map(row => String.valueOf(row.getAs[Any]("v")))
+  private def startedOf(ofTable: String, ofStream: String): Seq[Row] =
+    started(Seq(s"$ofTable AS v"), Seq(s"$ofStream AS v"))
+
+  private def valuesOf(rows: Seq[Row], column: String = "v"): Seq[String] =
+    rows.map(row => String.valueOf(row.getAs[Any](column)))
 
   private def assertRefused(ofTable: String, ofStream: String, advice: String): Unit =
     withClue(s"$ofTable before $ofStream: ") {
-      val error = intercept[AnalysisException](started(s"$ofTable AS v", s"$ofStream AS v"))
+      val error = intercept[AnalysisException](startedOf(ofTable, ofStream))
       assert(error.getCondition == "WINOPS_HISTORY_COLUMN")
       assert(error.getMessage.contains(advice))
     }
@@ -67,58 +74,48 @@ class HistoryColumnsSuite extends KeepStreamTest {
         s"CAST(NULL AS $ofStream)",
         s"Cast the column of the table to ${ofStream.toUpperCase}")
     }
-    val wider = started("CAST(n AS short) AS v", "CAST(n AS double) AS v")
+    val wider = startedOf("CAST(n AS short)", "CAST(n AS double)")
     assert(valuesOf(wider) == Seq("1.0", "2.0"))
   }
 
-  test("NULLs of the table are in the stream's columns that declare none") {
-    Seq(
-      ("CAST(NULL AS int)", "n", "null", "2"),
-      ("array('x', CAST(NULL AS string))", "array('y')", "ArraySeq(x, null)", "ArraySeq(y)"),
-      ("map(1, CAST(NULL AS int))", "map(1, 2)", "Map(1 -> null)", "Map(1 -> 2)"),
-      ("struct(CAST(NULL AS int) AS x)", "struct(n AS x)", "[null]", "[2]"),
-      ("array('x')", "array('y', nullif('z', 'z'))", "ArraySeq(x)", "ArraySeq(y, null)"),
-      (
-        "array(struct(nullif(n, n) AS x))",
-        "array(struct(n AS x))",
-        "ArraySeq([null])",
-        "ArraySeq([2])"))
-      .foreach { case (ofTable, ofStream, before, after) =>
-        withClue(s"$ofTable before $ofStream: ") {
-          val rows = started(s"$ofTable AS v", s"$ofStream AS v")
-          assert(valuesOf(rows) == Seq(before, after))
-        }
-      }
+  testEach("NULLs of the table are in the stream's columns that declare none", short = 2)(
+    ("CAST(NULL AS int)", "n", "null", "2"),
+    (
+      "array(struct(nullif(n, n) AS x))",
+      "array(struct(n AS x))",
+      "ArraySeq([null])",
+      "ArraySeq([2])"),
+    ("array('x', CAST(NULL AS string))", "array('y')", "ArraySeq(x, null)", "ArraySeq(y)"),
+    ("map(1, CAST(NULL AS int))", "map(1, 2)", "Map(1 -> null)", "Map(1 -> 2)"),
+    ("struct(CAST(NULL AS int) AS x)", "struct(n AS x)", "[null]", "[2]"),
+    ("array('x')", "array('y', nullif('z', 'z'))", "ArraySeq(x)", "ArraySeq(y, null)")) {
+    case (ofTable, ofStream, before, after) =>
+      assert(valuesOf(startedOf(ofTable, ofStream)) == Seq(before, after))
   }
 
   test("expressions between the table and keep see the NULLs of the table") {
-    def over(expression: String): DataFrame => DataFrame =
-      _.selectExpr("k", "ts", "n", s"$expression AS v")
-    val array = "array(1, nullif(n, n)) AS w" -> "array(n) AS w"
-    val number = "nullif(n, n) AS w" -> "n AS w"
-    Seq(
-      (array, "transform(w, x -> x IS NULL)", "ArraySeq(false, true)", "ArraySeq(false)"),
-      (array, "w[size(w) - 1] IS NULL", "true", "false"),
-      (array, "CAST(w AS array<bigint>)", "ArraySeq(1, null)", "ArraySeq(2)"),
-      (number, "w IS NULL", "true", "false"),
-      (number, "array(w)", "ArraySeq(null)", "ArraySeq(2)"),
-      (number, "transform(array(w), x -> coalesce(x, 7))", "ArraySeq(7)", "ArraySeq(2)"))
-      .foreach { case ((ofTable, ofStream), expression, before, after) =>
-        withClue(s"$expression of $ofTable before $ofStream: ") {
-          assert(valuesOf(started(ofTable, ofStream, over(expression))) == Seq(before, after))
-        }
-      }
-    // Columns that the stream's DataFrame has declared without NULLs.
-    val named = started(
-      array._1,
-      array._2,
-      df =>
-        df.select(
-          $"k",
-          $"ts",
-          $"n",
-          org.apache.spark.sql.functions.transform(df("w"), _.isNull).as("v")))
-    assert(valuesOf(named) == Seq("ArraySeq(false, true)", "ArraySeq(false)"))
+    val cases = Seq(
+      ("transform(w, x -> x IS NULL)", "ArraySeq(false, true)", "ArraySeq(false)"),
+      ("w[size(w) - 1] IS NULL", "true", "false"),
+      ("CAST(w AS array<bigint>)", "ArraySeq(1, null)", "ArraySeq(2)"),
+      ("m IS NULL", "true", "false"),
+      ("array(m)", "ArraySeq(null)", "ArraySeq(2)"),
+      ("transform(array(m), x -> coalesce(x, 7))", "ArraySeq(7)", "ArraySeq(2)"))
+    val expressions = cases.zipWithIndex.map { case ((expression, _, _), i) =>
+      s"$expression AS v$i"
+    }
+    val rows = started(
+      Seq("array(1, nullif(n, n)) AS w", "nullif(n, n) AS m"),
+      Seq("array(n) AS w", "n AS m"),
+      df => {
+        // The stream's DataFrame has declared its column without NULLs.
+        val named = transform(df("w"), _.isNull).as("named")
+        df.select(Seq($"k", $"ts", $"n", named) ++ expressions.map(expr): _*)
+      })
+    cases.zipWithIndex.foreach { case ((expression, before, after), i) =>
+      assert(valuesOf(rows, s"v$i") == Seq(before, after), expression)
+    }
+    assert(valuesOf(rows, "named") == Seq("ArraySeq(false, true)", "ArraySeq(false)"))
   }
 
   test("window functions see the NULLs of the table") {

@@ -23,7 +23,8 @@ import winops.text.spl.Spl
   * same query over a stream that has read the table first, without a failure.
   *
   * Of four runs, two have a window of some language, one a cross-group window, and one window
-  * functions with running and moving frames. Runs as often as `-Dhistory=` specifies.
+  * functions with running and moving frames. The number of runs is that of `-Dhistory=`; `make
+  * test` has the first two.
   */
 class HistoryFailureSuite extends OverStreamTest with RandomProperties {
   import HistoryFailureSuite._

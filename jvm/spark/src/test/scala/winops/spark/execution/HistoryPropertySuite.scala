@@ -9,6 +9,7 @@ import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.state.HistoryTimes
 import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans, RandomProperties}
 import winops.terms.RowExpression
+import winops.testing.Longer
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
@@ -24,20 +25,15 @@ import org.scalacheck.rng.Seed
 class HistoryPropertySuite extends AnyFunSuite with RandomProperties {
   import HistoryPropertySuite._
 
-  property("windows in the order of time") { random =>
-    (0 until Runs).foreach { _ =>
-      check(new Case(random, timed(random, Application.EventTime)))
+  Seq[(String, Random => KeepPlan)](
+    "windows in the order of time" -> (timed(_, Application.EventTime)),
+    "windows in the order of arrival" -> (timed(_, Application.Arrival)),
+    "windows without a time" -> (planOf(_, None))).foreach { case (name, draw) =>
+    (1 to Parts).foreach { part =>
+      property(s"$name: part $part", Longer.unless(part == 1): _*) { random =>
+        (0 until RunsOfPart).foreach(_ => check(new Case(random, draw(random))))
+      }
     }
-  }
-
-  property("windows in the order of arrival") { random =>
-    (0 until Runs).foreach { _ =>
-      check(new Case(random, timed(random, Application.Arrival)))
-    }
-  }
-
-  property("windows without a time") { random =>
-    (0 until Runs).foreach(_ => check(new Case(random, planOf(random, None))))
   }
 
   private def timed(random: Random, application: Application): KeepPlan =
@@ -70,7 +66,11 @@ class HistoryPropertySuite extends AnyFunSuite with RandomProperties {
 private object HistoryPropertySuite {
   import KeepPlans._
 
-  val Runs: Int = sys.props.get("history").fold(20)(_.toInt)
+  private val Runs = sys.props.get("history").fold(21)(_.toInt)
+
+  /** The tests of each property. */
+  val Parts = 3
+  val RunsOfPart: Int = (Runs + Parts - 1) / Parts
 
   private val crossGroup: Seq[(Dialect, String)] = Seq(
     Spl -> "sliding, count(3), partitioned, partitionCount(2)",

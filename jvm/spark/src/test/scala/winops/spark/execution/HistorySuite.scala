@@ -3,17 +3,16 @@ package winops.spark.execution
 import java.io.File
 import java.sql.Timestamp
 
-import scala.util.Random
-
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions._
 
 import winops.{readState, withHistory}
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.TableTests
 
 /** Streams that start with a table. */
-class HistorySuite extends KeepStreamTest {
+class HistorySuite extends KeepStreamTest with TableTests {
   import testImplicits._
 
   private val history = Seq(
@@ -28,15 +27,24 @@ class HistorySuite extends KeepStreamTest {
     Seq(Tick("a", 115, 8), Tick("c", 116, 9)),
     Seq(Tick("c", 140, 10), Tick("a", 140, 11)))
 
-  private val random = new Random(7)
+  /** The runs of a query that reads the rows of the table from the stream. */
+  private val replayed = Seq(history +: rows)
+
+  /** The runs of a query that is started anew when it has read the table. */
+  private val restarted = Seq(rows.take(1), rows.drop(1))
+
   private val numbers = "KEEP 2 ROWS"
   private val timed = s"PARTITION BY (k) ORDER BY (n), '$numbers', time => 'ts'"
 
   private def table: DataFrame = withTime(history.toDF())
 
-  /** The output of a query and the state that it leaves; each micro-batch is a start. */
+  /** The output of a query and the state that it leaves.
+    *
+    * @param runs
+    *   the micro-batches of each run of the query
+    */
   private def run(
-      batches: Seq[Seq[Tick]],
+      runs: Seq[Seq[Seq[Tick]]],
       delay: String,
       history: Option[(DataFrame, String)] = None)(
       query: DataFrame => DataFrame): (Written, Seq[Row]) = {
@@ -46,9 +54,8 @@ class HistorySuite extends KeepStreamTest {
     val written = new Written
     var state = Seq.empty[Row]
     withTempDir { checkpoint =>
-      batches.foreach { batch =>
-        stream.addData(batch)
-        runAll(query(input), checkpoint.getCanonicalPath, written)
+      runs.foreach { batches =>
+        runEach(query(input), stream, batches, checkpoint.getCanonicalPath, written)
       }
       state = readState(spark, checkpoint.getCanonicalPath)
         .drop("_partition", "_row")
@@ -63,16 +70,16 @@ class HistorySuite extends KeepStreamTest {
   private def timeOf(row: Row): Long =
     row.getAs[java.sql.Timestamp]("_change_time").getTime / 1000
 
-  test("changes after a table are those after the same rows of a stream") {
-    Seq("0 seconds", "5 seconds").foreach { delay =>
-      val (all, state) = run(history +: rows, delay)(keep(_, timed))
-      val (warm, warmState) = run(rows, delay, Some(table -> "none"))(keep(_, timed))
-      assert(sorted(warm.rows) == sorted(all.rows.filter(timeOf(_) > 110)), delay)
-      assert(sorted(warmState) == sorted(state))
-      val (loud, loudState) = run(rows, delay, Some(table -> "all"))(keep(_, timed))
-      assert(sorted(loud.rows) == sorted(all.rows), delay)
-      assert(sorted(loudState) == sorted(state))
-    }
+  testEach("changes after a table are those after the same rows of a stream", short = 1)(
+    "5 seconds",
+    "0 seconds") { delay =>
+    val (all, state) = run(replayed, delay)(keep(_, timed))
+    val (warm, warmState) = run(restarted, delay, Some(table -> "none"))(keep(_, timed))
+    assert(sorted(warm.rows) == sorted(all.rows.filter(timeOf(_) > 110)))
+    assert(sorted(warmState) == sorted(state))
+    val (loud, loudState) = run(restarted, delay, Some(table -> "all"))(keep(_, timed))
+    assert(sorted(loud.rows) == sorted(all.rows))
+    assert(sorted(loudState) == sorted(state))
   }
 
   private def over(df: DataFrame, functions: String*): DataFrame = {
@@ -89,58 +96,61 @@ class HistorySuite extends KeepStreamTest {
       else row.getAs[Int]("n") > 5
     }
 
-  private def assertLike(query: DataFrame => DataFrame, hint: String): Unit =
-    withClue(s"$hint: ") {
-      val delay = s"${5 * random.nextInt(2)} seconds"
-      val (all, state) = run(history +: rows, delay)(query)
-      val expected = if (random.nextInt(3) == 0) "all" -> all.rows else "none" -> spoken(all.rows)
-      Seq(expected).foreach { case (emit, expected) =>
-        val (warm, warmState) = run(rows, delay, Some(table -> emit))(query)
-        assert(sorted(warm.rows) == sorted(expected), s"emit $emit")
-        assert(sorted(warmState) == sorted(state))
-      }
-    }
+  private def assertLike(query: DataFrame => DataFrame, delay: Int, emit: String): Unit = {
+    val (all, state) = run(replayed, s"$delay seconds")(query)
+    val (warm, warmState) = run(restarted, s"$delay seconds", Some(table -> emit))(query)
+    val expected = if (emit == "all") all.rows else spoken(all.rows)
+    assert(sorted(warm.rows) == sorted(expected))
+    assert(sorted(warmState) == sorted(state))
+  }
 
-  test("all outputs after a table are those after the same rows of a stream") {
-    val sums = "aggregates => TABLE(SELECT sum(n) AS s, max(n) AS m FROM input_of_keep)"
-    Seq(
-      s"$timed, $sums, output => 'agg'",
-      s"$timed, $sums, output => 'agg', mode => 'changes'",
-      s"$timed, $sums, output => 'agg', mode => 'latest'",
-      s"$timed, $sums, output => 'withColumns'",
-      s"$timed, output => 'snapshots'",
+  private val sums = "aggregates => TABLE(SELECT sum(n) AS s, max(n) AS m FROM input_of_keep)"
+
+  testEach("all outputs after a table are those after the same rows of a stream", short = 4)(
+    (s"$timed, $sums, output => 'withColumns'", 5, "none"),
+    (
       "PARTITION BY (k) ORDER BY (n), spl => 'tumbling, count(2)', time => 'ts', output => 'events'",
+      0,
+      "all"),
+    (
       "PARTITION BY (k) ORDER BY (n), windows => named_struct('a', 'KEEP 2 ROWS', 'b', " +
         "'KEEP 7 SECONDS'), time => 'ts'",
+      0,
+      "none"),
+    (s"$timed, $sums, output => 'agg', mode => 'changes'", 5, "none"),
+    (s"$timed, $sums, output => 'agg'", 5, "none"),
+    (s"$timed, $sums, output => 'agg', mode => 'latest'", 0, "none"),
+    (s"$timed, output => 'snapshots'", 5, "all"),
+    (
       "PARTITION BY (k) ORDER BY (n), spl => 'sliding, count(2), partitioned, partitionCount(2)', " +
-        "time => 'ts'").foreach { arguments =>
-      assertLike(keep(_, arguments), arguments)
-    }
+        "time => 'ts'",
+      5,
+      "none")) { case (arguments, delay, emit) =>
+    assertLike(keep(_, arguments), delay, emit)
   }
 
-  test("window functions after a table are those after the same rows of a stream") {
-    Seq(
-      Seq("sum(n) OVER w"),
-      Seq("sum(n) OVER w ROWS 2 PRECEDING", "lag(n) OVER w"),
-      Seq("lead(n) OVER w", "count(*) OVER w"),
-      Seq("max(n) OVER w ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING")).foreach { functions =>
-      assertLike(over(_, functions: _*), functions.toString)
-    }
+  testEach("window functions after a table are those after the same rows of a stream", short = 1)(
+    (Seq("lead(n) OVER w", "count(*) OVER w"), 5, "none"),
+    (Seq("sum(n) OVER w ROWS 2 PRECEDING", "lag(n) OVER w"), 5, "all"),
+    (Seq("sum(n) OVER w"), 0, "all"),
+    (Seq("max(n) OVER w ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING"), 5, "none")) {
+    case (functions, delay, emit) => assertLike(over(_, functions: _*), delay, emit)
   }
 
-  test("rows of the table that wait have no output after a restart with another column") {
-    val queries = Seq[DataFrame => DataFrame](
-      keep(_, timed),
-      over(_, "lead(n) OVER w"),
-      over(_, "max(n) OVER w ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING"))
-    for (query <- queries; delay <- Seq("0 seconds", "20 seconds")) {
-      def changed(starts: Int): DataFrame => DataFrame = {
+  for ((delay, short) <- Seq("20 seconds" -> 2, "0 seconds" -> 0)) {
+    testEach[(String, DataFrame => DataFrame)](
+      s"rows of the table that wait have no output after a restart with another column, $delay",
+      short)(
+      "keep" -> (keep(_, timed)),
+      "max" -> (over(_, "max(n) OVER w ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING")),
+      "lead" -> (over(_, "lead(n) OVER w"))) { case (_, query) =>
+      def changed: DataFrame => DataFrame = {
         val started = Iterator.from(0)
-        df => query(if (started.next() < starts) df else df.withColumn("more", $"n" + 1))
+        df => query(if (started.next() == 0) df else df.withColumn("more", $"n" + 1))
       }
-      val (all, state) = run(history +: rows, delay)(changed(2))
-      val (warm, warmState) = run(rows, delay, Some(table -> "none"))(changed(1))
-      assert(sorted(warm.rows) == sorted(spoken(all.rows)), delay)
+      val (all, state) = run(Seq(history +: rows.take(1), rows.drop(1)), delay)(changed)
+      val (warm, warmState) = run(restarted, delay, Some(table -> "none"))(changed)
+      assert(sorted(warm.rows) == sorted(spoken(all.rows)))
       assert(sorted(warmState) == sorted(state))
     }
   }
@@ -150,18 +160,8 @@ class HistorySuite extends KeepStreamTest {
     (source, withTime(source.toDF()).withWatermark("ts", "0 seconds"))
   }
 
-  private def changesOf(query: DataFrame, source: MemoryStream[Tick]): Seq[String] = {
-    var changes = Seq.empty[String]
-    withTempDir { checkpoint =>
-      val written = new Written
-      rows.foreach { batch =>
-        source.addData(batch)
-        runAll(query, checkpoint.getCanonicalPath, written)
-      }
-      changes = sorted(written.rows)
-    }
-    changes
-  }
+  private def changesOf(query: DataFrame, source: MemoryStream[Tick]): Seq[String] =
+    sorted(runBatches(query, source)(rows: _*).rows)
 
   test("operators between the table and keep apply to both") {
     def shaped(df: DataFrame): DataFrame = df
@@ -253,73 +253,74 @@ class HistorySuite extends KeepStreamTest {
       val error = failureOf(query(spark.read.parquet(files.getPath)), checkpoint)
       assert(conditionsOf(error).contains("WINOPS_HISTORY_CHANGED"))
       assert(error.getMessage.contains(gone.getName))
+      val ofMemory = failureOf(query(table), checkpoint)
+      assert(conditionsOf(ofMemory).contains("WINOPS_HISTORY_CHANGED"))
     }
-    afterFailure { (_, checkpoint, query, _) =>
-      val error = failureOf(query(table), checkpoint)
+  }
+
+  testEach("a first micro-batch that is run again compares columns of every type", short = 2)(
+    "array(named_struct('in', map($, k)))",
+    "named_struct('in', array(parse_json(cast($ as string))), 'k', k)",
+    "map(k, $)",
+    "parse_json(to_json(named_struct('value', $)))",
+    "array(n, $)") { column =>
+    withTempDir { checkpoint =>
+      val (source, input) = stream()
+      def query(value: String) = {
+        def wide(df: DataFrame) =
+          df.withColumn("more", expr(column.replace("$", value)))
+        keep(withHistory(wide(input), wide(table)), timed).select("n", "_change_type")
+      }
+      source.addData(rows.flatten)
+      failAtSink(query("n"), checkpoint.getCanonicalPath)
+      val error = failureOf(query("n + 1"), checkpoint.getCanonicalPath)
       assert(conditionsOf(error).contains("WINOPS_HISTORY_CHANGED"))
+      assert(runAll(query("n"), checkpoint.getCanonicalPath).rows.nonEmpty)
     }
   }
 
-  test("a first micro-batch that is run again compares columns of every type") {
-    Seq(
-      "map(k, $)",
-      "parse_json(to_json(named_struct('value', $)))",
-      "array(named_struct('in', map($, k)))",
-      "named_struct('in', array(parse_json(cast($ as string))), 'k', k)",
-      "array(n, $)").foreach { column =>
-      withTempDir { checkpoint =>
-        val (source, input) = stream()
-        def query(value: String) = {
-          def wide(df: DataFrame) =
-            df.withColumn("more", expr(column.replace("$", value)))
-          keep(withHistory(wide(input), wide(table)), timed).select("n", "_change_type")
-        }
-        source.addData(rows.flatten)
-        failAtSink(query("n"), checkpoint.getCanonicalPath)
-        val error = failureOf(query("n + 1"), checkpoint.getCanonicalPath)
-        assert(conditionsOf(error).contains("WINOPS_HISTORY_CHANGED"), column)
-        assert(runAll(query("n"), checkpoint.getCanonicalPath).rows.nonEmpty)
-      }
-    }
-  }
-
-  test("a first micro-batch that is run again reads the same files in subqueries") {
-    val queries = Seq[DataFrame => DataFrame](
-      table => table.where("n IN (SELECT n FROM listed)"),
-      table => table.where("EXISTS (SELECT 1 FROM listed WHERE listed.n = n)").where("n < 5"),
-      table => table.withColumn("n", expr("n + (SELECT count(*) FROM listed)").cast("int")),
-      table => table.where("n IN (SELECT n FROM listed WHERE n IN (SELECT n FROM listed))"),
-      table => table.where("n IN (WITH some AS (SELECT n FROM listed) SELECT n FROM some)"))
-    for ((query, v2) <- queries.map(_ -> false) :+ (queries.head -> true)) withTempDir { folder =>
-      val sources = if (v2) "" else "parquet"
-      withSQLConf("spark.sql.sources.useV1SourceList" -> sources) {
-        val (files, more) = (s"${folder.getPath}/rows", s"${folder.getPath}/listed")
-        table.write.parquet(files)
-        table.select("n").where("n IN (1, 3)").coalesce(1).write.parquet(more)
-        def filled(): DataFrame = {
-          val (source, input) = stream()
-          source.addData(rows.flatten)
-          input
-        }
-        val failed = filled()
-        def changes(input: DataFrame = failed): DataFrame = {
-          spark.read.parquet(more).createOrReplaceTempView("listed")
-          keep(withHistory(input, query(spark.read.parquet(files)), "all"), timed)
-        }
-        val expected = inTempDir(path => sorted(runAll(changes(filled()), path).rows))
-        withTempDir { checkpoint =>
-          val path = checkpoint.getCanonicalPath
-          val fails = (_: DataFrame, _: Long) => throw new IllegalStateException("the sink fails")
-          val failing = start(changes(), path, new Written, fails)
-          intercept[Exception](failing.processAllAvailable())
-          table.select("n").where("n = 4").coalesce(1).write.mode("append").parquet(more)
-          if (v2) {
-            val error = failureOf(changes(), path)
-            assert(conditionsOf(error).contains("WINOPS_HISTORY_CHANGED"))
-          } else assert(sorted(runAll(changes(), path).rows) == expected)
+  testEach[(String, Boolean, DataFrame => DataFrame)](
+    "a first micro-batch that is run again reads the same files in subqueries",
+    short = 2)(
+    ("IN in IN", false, _.where("n IN (SELECT n FROM listed WHERE n IN (SELECT n FROM listed))")),
+    ("a source of version 2", true, _.where("n IN (SELECT n FROM listed)")),
+    ("a value", false, _.withColumn("n", expr("n + (SELECT count(*) FROM listed)").cast("int"))),
+    ("IN", false, _.where("n IN (SELECT n FROM listed)")),
+    ("EXISTS", false, _.where("EXISTS (SELECT 1 FROM listed WHERE listed.n = n)").where("n < 5")),
+    ("WITH", false, _.where("n IN (WITH some AS (SELECT n FROM listed) SELECT n FROM some)"))) {
+    case (_, v2, query) =>
+      withTempDir { folder =>
+        val sources = if (v2) "" else "parquet"
+        withSQLConf("spark.sql.sources.useV1SourceList" -> sources) {
+          val (files, more) = (s"${folder.getPath}/rows", s"${folder.getPath}/listed")
+          table.write.parquet(files)
+          table.select("n").where("n IN (1, 3)").coalesce(1).write.parquet(more)
+          def filled(): DataFrame = {
+            val (source, input) = stream()
+            source.addData(rows.flatten)
+            input
+          }
+          val failed = filled()
+          def changes(input: DataFrame = failed): DataFrame = {
+            spark.read.parquet(more).createOrReplaceTempView("listed")
+            keep(withHistory(input, query(spark.read.parquet(files)), "all"), timed)
+          }
+          val expected =
+            if (v2) Nil else inTempDir(path => sorted(runAll(changes(filled()), path).rows))
+          withTempDir { checkpoint =>
+            val path = checkpoint.getCanonicalPath
+            val fails =
+              (_: DataFrame, _: Long) => throw new IllegalStateException("the sink fails")
+            val failing = start(changes(), path, new Written, fails)
+            intercept[Exception](failing.processAllAvailable())
+            table.select("n").where("n = 4").coalesce(1).write.mode("append").parquet(more)
+            if (v2) {
+              val error = failureOf(changes(), path)
+              assert(conditionsOf(error).contains("WINOPS_HISTORY_CHANGED"))
+            } else assert(sorted(runAll(changes(), path).rows) == expected)
+          }
         }
       }
-    }
   }
 
   test("sources in subqueries that cannot be read again are refused by name") {
@@ -414,7 +415,7 @@ class HistorySuite extends KeepStreamTest {
       source.addData(rows(2))
       runAll(keep(input, timed), path, written)
     }
-    val (all, _) = run(history +: rows, "0 seconds")(keep(_, timed))
+    val (all, _) = run(replayed, "0 seconds")(keep(_, timed))
     assert(sorted(written.rows) == sorted(all.rows))
   }
 

@@ -3,7 +3,6 @@ package winops.spark.execution
 import scala.util.Random
 
 import org.scalacheck.{Gen, Shrink}
-import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.winops.internal.WinopsRuntimeException
@@ -12,116 +11,127 @@ import winops.spark.group.BatchTimes
 import winops.spark.plan.{Application, KeepPlan, KeepSpec}
 import winops.spark.restart.Outcome
 import winops.spark.state.{HistoryTimes, StateIdentity}
-import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
+import winops.spark.testing.{Arrived, Cases, Changed, DrivenTask, KeepPlans}
 import winops.storage.btree.PageMemory
 import winops.terms.RowExpression
+import winops.testing.TableTests
 import winops.text.ccl.Ccl
 import winops.text.esper.Esper
 
 /** Windows over rows with the primary key `n`, whose `text` says what a row does. */
-class KeyedTaskSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class KeyedTaskSuite extends TableTests with ScalaCheckPropertyChecks {
   import GroupTaskSuite.{byGroup, feed}
   import KeyedTaskSuite._
 
   // A smaller seed is not a simpler case, so shrinking is disabled.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
-  test("operations: the same changes in any batches, and as a table, and each row is counted") {
-    forAll(Gen.oneOf(policies), counts, Gen.long, minSuccessful(200)) { (policy, count, seed) =>
-      val random = new Random(seed)
-      val rows = operations(random, count)
-      val end = rows.flatMap(_.micros).max / 1000 + 10000
-      val emitsUpdates = random.nextBoolean()
-      val buffer = bufferOf(policy, random)
-      val plan = planOf(
-        policy,
-        spec => buffered(spec, buffer).copy(emitsReasons = true, emitsUpdates = emitsUpdates))
-      val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
-      val emitted = feed(driven, random, rows, end)
-      assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
-      assert(driven.rowsAccountedFor() == count)
-      val inWindows = driven.metric("rowsInserted") + driven.metric("rowsReturned") -
-        driven.metric("rowsDeleted")
-      if (buffer == 0L) assert(inWindows == driven.rowsHeld)
-      else assert(inWindows <= driven.rowsHeld)
-      byGroup(emitted).values.foreach { changes =>
-        assert(changes.map(_.sequence) == changes.indices.map(_.toLong))
-      }
-    }
-  }
-
-  test("rows without effect are emitted once, and then no row vanishes") {
-    forAll(Gen.oneOf(policies), counts, Gen.long, minSuccessful(150)) { (policy, count, seed) =>
-      val random = new Random(seed)
-      val rows = operations(random, count).map { row =>
-        random.nextInt(12) match {
-          case 0 => row.copy(text = "something else")
-          case 1 => row.copy(micros = None)
-          case _ => row
-        }
-      }
-      val end = rows.flatMap(_.micros).maxOption.getOrElse(1000L) / 1000 + 10000
-      val limit = if (random.nextBoolean()) 5L else 1000000L
-      val buffer = bufferOf(policy, random)
-      val plan = planOf(
-        policy,
-        spec =>
-          buffered(spec, buffer)
-            .copy(emitsRefused = true, dropNullTime = true, maxRows = limit),
-        application = Some(Application.all(random.nextInt(2))))
-      val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
-      val emitted = feedLate(driven, random, rows, end)
-      val (without, changes) = emitted.partition(one => Set("late", "refused")(one.kind))
-      val effects = Seq("rowsInserted", "rowsUpdated", "rowsRemoved").map(driven.metric)
-      assert(effects.sum + without.size == count)
-      assert(driven.rowsAccountedFor() == count)
-      assert(without.count(_.kind == "late") == driven.metric("numRowsDroppedByWatermark"))
-      assert(without.count(_.reason == "time missing") == driven.metric("rowsNullTime"))
-      assert(without.forall(one => (one.kind == "late") == (one.reason == "late")))
-      assert(without.forall(one => one.sequence == 0 && one.step == 0))
-      without.foreach { one =>
-        assert((one.reason == "time missing") == one.row.micros.isEmpty)
-        if (one.row.text == "something else") assert(NoOperation(one.reason), one)
-        else if (one.reason == "not held") assert(Removing(one.row.text.toLowerCase), one)
-        else if (one.reason == "key held") assert(Inserting(one.row.text.toLowerCase), one)
-      }
-      assert(changes.map(_.reason).toSet.subsetOf(Reasons))
-    }
-  }
-
-  test("the changes rebuild the contents of the window") {
-    forAll(Gen.oneOf(policies), Gen.choose(1, 300), Gen.long, minSuccessful(150)) {
+  testEach(
+    "operations: the same changes in any batches, and as a table, and each row is counted",
+    short = 1)(Cases(60), Cases(200)) { cases =>
+    forAll(Gen.oneOf(policies), counts, Gen.long, minSuccessful(cases.count)) {
       (policy, count, seed) =>
         val random = new Random(seed)
         val rows = operations(random, count)
-        val end = Some(rows.flatMap(_.micros).max / 1000)
+        val end = rows.flatMap(_.micros).max / 1000 + 10000
+        val emitsUpdates = random.nextBoolean()
         val buffer = bufferOf(policy, random)
-        val plan = planOf(policy, buffered(_, buffer))
-        val held = byGroup(DrivenTask.table(plan, rows, end)).values.flatMap { changes =>
-          changes.foldLeft(Vector.empty[Arrived]) { (held, change) =>
-            if (change.kind == "insert") held :+ change.row
-            else {
-              assert(held.contains(change.row), s"${change.row} left without being there")
-              held.diff(Seq(change.row))
-            }
-          }
+        val plan = planOf(
+          policy,
+          spec => buffered(spec, buffer).copy(emitsReasons = true, emitsUpdates = emitsUpdates))
+        val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
+        val emitted = feed(driven, random, rows, end)
+        assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
+        assert(driven.rowsAccountedFor() == count)
+        val inWindows = driven.metric("rowsInserted") + driven.metric("rowsReturned") -
+          driven.metric("rowsDeleted")
+        if (buffer == 0L) assert(inWindows == driven.rowsHeld)
+        else assert(inWindows <= driven.rowsHeld)
+        byGroup(emitted).values.foreach { changes =>
+          assert(changes.map(_.sequence) == changes.indices.map(_.toLong))
         }
-        val content = DrivenTask.content(plan, rows, end)
-        assert(held.map(_.toString).toSeq.sorted == content.map(_.toString).sorted)
     }
   }
 
-  test("a group that is forgotten leaves nothing in the store") {
-    forAll(Gen.oneOf(policies), counts, Gen.long, minSuccessful(60)) { (policy, count, seed) =>
-      val random = new Random(seed)
-      val rows = operations(random, count)
-      val buffer = bufferOf(policy, random)
-      val plan = planOf(policy, buffered(_, buffer).copy(idleMillis = Some(20000L)))
-      val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
-      feed(driven, random, rows, rows.flatMap(_.micros).max / 1000 + 100000)
-      assert(driven.rowsHeld == 0)
-      assert(driven.store.values == 0)
-      assert(driven.groupsRemembered == 0)
+  testEach("rows without effect are emitted once, and then no row vanishes", short = 1)(
+    Cases(45),
+    Cases(150)) { cases =>
+    forAll(Gen.oneOf(policies), counts, Gen.long, minSuccessful(cases.count)) {
+      (policy, count, seed) =>
+        val random = new Random(seed)
+        val rows = operations(random, count).map { row =>
+          random.nextInt(12) match {
+            case 0 => row.copy(text = "something else")
+            case 1 => row.copy(micros = None)
+            case _ => row
+          }
+        }
+        val end = rows.flatMap(_.micros).maxOption.getOrElse(1000L) / 1000 + 10000
+        val limit = if (random.nextBoolean()) 5L else 1000000L
+        val buffer = bufferOf(policy, random)
+        val plan = planOf(
+          policy,
+          spec =>
+            buffered(spec, buffer)
+              .copy(emitsRefused = true, dropNullTime = true, maxRows = limit),
+          application = Some(Application.all(random.nextInt(2))))
+        val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
+        val emitted = feedLate(driven, random, rows, end)
+        val (without, changes) = emitted.partition(one => Set("late", "refused")(one.kind))
+        val effects = Seq("rowsInserted", "rowsUpdated", "rowsRemoved").map(driven.metric)
+        assert(effects.sum + without.size == count)
+        assert(driven.rowsAccountedFor() == count)
+        assert(without.count(_.kind == "late") == driven.metric("numRowsDroppedByWatermark"))
+        assert(without.count(_.reason == "time missing") == driven.metric("rowsNullTime"))
+        assert(without.forall(one => (one.kind == "late") == (one.reason == "late")))
+        assert(without.forall(one => one.sequence == 0 && one.step == 0))
+        without.foreach { one =>
+          assert((one.reason == "time missing") == one.row.micros.isEmpty)
+          if (one.row.text == "something else") assert(NoOperation(one.reason), one)
+          else if (one.reason == "not held") assert(Removing(one.row.text.toLowerCase), one)
+          else if (one.reason == "key held") assert(Inserting(one.row.text.toLowerCase), one)
+        }
+        assert(changes.map(_.reason).toSet.subsetOf(Reasons))
+    }
+  }
+
+  testEach("the changes rebuild the contents of the window", short = 1)(Cases(45), Cases(150)) {
+    cases =>
+      forAll(Gen.oneOf(policies), Gen.choose(1, 300), Gen.long, minSuccessful(cases.count)) {
+        (policy, count, seed) =>
+          val random = new Random(seed)
+          val rows = operations(random, count)
+          val end = Some(rows.flatMap(_.micros).max / 1000)
+          val buffer = bufferOf(policy, random)
+          val plan = planOf(policy, buffered(_, buffer))
+          val held = byGroup(DrivenTask.table(plan, rows, end)).values.flatMap { changes =>
+            changes.foldLeft(Vector.empty[Arrived]) { (held, change) =>
+              if (change.kind == "insert") held :+ change.row
+              else {
+                assert(held.contains(change.row), s"${change.row} left without being there")
+                held.diff(Seq(change.row))
+              }
+            }
+          }
+          val content = DrivenTask.content(plan, rows, end)
+          assert(held.map(_.toString).toSeq.sorted == content.map(_.toString).sorted)
+      }
+  }
+
+  testEach("a group that is forgotten leaves nothing in the store", short = 1)(
+    Cases(20),
+    Cases(60)) { cases =>
+    forAll(Gen.oneOf(policies), counts, Gen.long, minSuccessful(cases.count)) {
+      (policy, count, seed) =>
+        val random = new Random(seed)
+        val rows = operations(random, count)
+        val buffer = bufferOf(policy, random)
+        val plan = planOf(policy, buffered(_, buffer).copy(idleMillis = Some(20000L)))
+        val driven = new DrivenTask(plan, pageBytes = boundOfPages(random))
+        feed(driven, random, rows, rows.flatMap(_.micros).max / 1000 + 100000)
+        assert(driven.rowsHeld == 0)
+        assert(driven.store.values == 0)
+        assert(driven.groupsRemembered == 0)
     }
   }
 

@@ -6,9 +6,10 @@ import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import winops.spark.state.EntryNumbers
 import winops.spark.testing.{KeepStreamTest, Tick}
 import winops.storage.rows.RowLog
+import winops.testing.TableTests
 
 /** Groups of more rows than one value in the state can hold. */
-class LargeGroupSuite extends KeepStreamTest {
+class LargeGroupSuite extends KeepStreamTest with TableTests {
   import testImplicits._
 
   private def changes(rows: Seq[Row], kind: String): Seq[Int] =
@@ -17,19 +18,20 @@ class LargeGroupSuite extends KeepStreamTest {
   private def few(stream: MemoryStream[Tick], policy: String): DataFrame =
     keep(stream.toDF(), s"PARTITION BY (k), '$policy'")
 
-  test("a window of 100,000 rows, over restarts") {
+  testEach("a window of many rows, over restarts", short = 1)(10000, 100000) { size =>
     val stream = ticks()
+    val batch = size * 3 / 10
     withTempDir { dir =>
       val written = (0 until 4).map { i =>
-        stream.addData((i * 30000 until (i + 1) * 30000).map(n => Tick("a", 0, n)))
-        runAll(few(stream, "KEEP 100000 ROWS"), dir.getCanonicalPath)
+        stream.addData((i * batch until (i + 1) * batch).map(n => Tick("a", 0, n)))
+        runAll(few(stream, s"KEEP $size ROWS"), dir.getCanonicalPath)
       }
       val inserts = written.flatMap(w => changes(w.rows, "insert"))
-      assert(inserts == (0 until 120000))
+      assert(inserts == (0 until 4 * batch))
       assert(written.init.forall(w => changes(w.rows, "delete").isEmpty))
-      assert(changes(written.last.rows, "delete") == (0 until 20000))
+      assert(changes(written.last.rows, "delete") == (0 until 4 * batch - size))
       val sequence = written.flatMap(_.rows.map(_.getAs[Long]("_change_seq")))
-      assert(sequence == (0L until 140000L))
+      assert(sequence == (0L until 8L * batch - size))
     }
   }
 

@@ -13,17 +13,17 @@ import winops.Interval
 import winops.spark.analysis.KeepDescriber
 import winops.spark.plan.{Application, Keep}
 import winops.spark.testing.{Ask, CompiledCode, LookupTest, RandomProperties, RandomWindows, Reading, Readings, Trade}
-import winops.testing.Longer
+import winops.testing.{Longer, TableTests}
 
 /** Rows of one input look up the windows of another one. */
-class LookupSuite extends LookupTest with CompiledCode with RandomProperties {
+class LookupSuite extends LookupTest with RandomProperties with TableTests {
   import LookupSuite._
   import testImplicits._
 
   (1 to Runs).foreach { run =>
     property(
       s"a row finds what its window holds as of its time: run $run",
-      Longer.unless(run <= 3): _*)(checkNaive)
+      Longer.unless(run == 1): _*)(checkNaive)
   }
 
   /** Compares one window of each kind with a list, over tables; the streams of one of them, too.
@@ -41,26 +41,33 @@ class LookupSuite extends LookupTest with CompiledCode with RandomProperties {
       val expected = naiveAnswers(window, trades, asks, before, isInner).map { case (ask, held) =>
         shown(ask, held.map(_.n))
       }.sorted
-      withClue(s"${window.policy}, $arguments, $trades, $asks: ") {
-        assert(onTables(trades, asks)(query).map(shownRow).sorted == expected)
-        if (i == streamed) {
-          val emitted = onStreams(random, trades, asks)(query)
-          assert(emitted.filter(_.getAs[Int]("id") >= 0).map(shownRow).sorted == expected)
+      val code = if (i % 2 == 0) CompiledCode.Compiled else CompiledCode.Interpreted
+      withSQLConf(code: _*) {
+        withClue(s"${window.policy}, $arguments, $trades, $asks: ") {
+          assert(onTables(trades, asks)(query).map(shownRow).sorted == expected)
+          if (i == streamed) {
+            val emitted = onStreams(random, trades, asks)(query)
+            assert(emitted.filter(_.getAs[Int]("id") >= 0).map(shownRow).sorted == expected)
+          }
         }
       }
     }
   }
 
-  (1 to Runs).foreach { run =>
+  (1 to 2 * Runs).foreach { run =>
     property(
       s"every window answers over streams as over tables: run $run",
       Longer.unless(run == 1): _*)(checkWindows)
   }
 
+  /** Compares streams with tables. Spark compiles the code of the queries of one window, and
+    * interprets that of another one.
+    */
   private def checkWindows(random: Random): Unit = {
     val windows = new RandomWindows(random)
     val all = windows.ccl ++ windows.apama ++ windows.esper ++ windows.reporting
-    random.shuffle(all).take(4).foreach { window =>
+    val codes = Seq(CompiledCode.Compiled, CompiledCode.Interpreted)
+    random.shuffle(all).zip(codes).foreach { case (window, code) =>
       val byTime = window.copy(time = Some(Application.EventTime))
       val readings = Readings.random(random, Seq.fill(3)(1 + random.nextInt(40)))
       val (rows, asking) = readings.partition(_ => random.nextBoolean())
@@ -77,28 +84,32 @@ class LookupSuite extends LookupTest with CompiledCode with RandomProperties {
         val columns = result.columns.sorted.map(result(_))
         result.where("k >= 0").select(to_json(struct(columns.toIndexedSeq: _*)))
       }
-      withClue(s"$byTime over $rows by $asking: ") {
-        val table = query(Readings.columns(rows.toDF()), Readings.columns(asking.toDF()))
-        val expected = table.collect().map(_.getString(0)).sorted.toSeq
-        assert(expected.size == asking.size)
-        val (ofRows, ofAsking) = (memoryStream[Reading], memoryStream[Reading])
-        def timed(df: DataFrame) = Readings.columns(df).withWatermark("ts", Readings.Disorder)
-        val written = new Written
-        withTempDir { checkpoint =>
-          val batches = Readings.batches(random, readings) :+ Seq(end)
-          batches.foreach { batch =>
-            val running = start(
-              query(timed(ofRows.toDF()), timed(ofAsking.toDF())),
-              checkpoint.getCanonicalPath,
-              written)
-            try {
-              ofRows.addData(batch.filter(one => ofWindow(one.n)))
-              ofAsking.addData(batch.filter(one => ofOther(one.n)))
-              running.processAllAvailable()
-            } finally running.stop()
+      withSQLConf(code: _*) {
+        withClue(s"$byTime over $rows by $asking: ") {
+          val table = query(Readings.columns(rows.toDF()), Readings.columns(asking.toDF()))
+          val expected = table.collect().map(_.getString(0)).sorted.toSeq
+          assert(expected.size == asking.size)
+          val (ofRows, ofAsking) = (memoryStream[Reading], memoryStream[Reading])
+          def timed(df: DataFrame) = Readings.columns(df).withWatermark("ts", Readings.Disorder)
+          val written = new Written
+          withTempDir { checkpoint =>
+            val batches = Readings.batches(random, readings) :+ Seq(end)
+            batches.grouped(2).foreach { some =>
+              val running = start(
+                query(timed(ofRows.toDF()), timed(ofAsking.toDF())),
+                checkpoint.getCanonicalPath,
+                written)
+              try {
+                some.foreach { batch =>
+                  ofRows.addData(batch.filter(one => ofWindow(one.n)))
+                  ofAsking.addData(batch.filter(one => ofOther(one.n)))
+                  running.processAllAvailable()
+                }
+              } finally running.stop()
+            }
           }
+          assert(written.rows.map(_.getString(0)).sorted == expected)
         }
-        assert(written.rows.map(_.getString(0)).sorted == expected)
       }
     }
   }
@@ -139,7 +150,7 @@ class LookupSuite extends LookupTest with CompiledCode with RandomProperties {
   (1 to Runs).foreach { run =>
     property(
       s"rows of one time have the order of their source, whatever reads them: run $run",
-      Longer.unless(run <= 2): _*)(checkTies)
+      Longer)(checkTies)
   }
 
   /** Compares windows without ORDER BY with a list, over tables and over streams whose rows
@@ -196,66 +207,81 @@ class LookupSuite extends LookupTest with CompiledCode with RandomProperties {
         assert(found.collect().map(shownRow).toSet == later.map(shown(_, Seq(4, 1, 2))).toSet)
       }
     }
-    // In some micro-batches there are rows of one of the streams only.
-    val cuts = Seq(
-      Seq(tied -> later),
-      Seq(tied.take(2) -> Nil, Nil -> later, tied.drop(2) -> Nil),
-      Seq(Nil -> later.take(1), tied.take(1) -> Nil, Nil -> later.tail, tied.tail -> Nil),
-      tied.map(Seq(_) -> Nil) :+ (Nil -> later))
-    cuts.foreach { cut =>
-      val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
-      val written = new Written
-      val ends =
-        Seq(Seq(Trade(Some("end"), at(99), 0, None)) -> Seq(Ask(Some("end"), at(99), -1, None)))
-      inTempDir { checkpoint =>
-        (cut ++ ends).foreach { case (trades, asks) =>
-          ofTrades.addData(trades)
-          ofAsks.addData(asks)
-          val df = lookup(
-            timedTrades(ofTrades, "0 seconds"),
-            timedAsks(ofAsks, "0 seconds").repartition(2),
-            "'KEEP 3 ROWS'",
-            Aggregates,
-            order = "")
-          val keeps = df.queryExecution.analyzed.collect { case keep: Keep => keep }
-          assert(
-            keeps.map(keep => keep.followsSource -> keep.sourcePartition) == Seq(true -> None))
-          runAll(df, checkpoint, written)
-        }
-      }
-      val answers = written.rows.filter(_.getAs[Int]("id") >= 0).map(shownRow)
-      assert(answers.toSet == later.map(shown(_, Seq(4, 1, 2))).toSet, cut)
+    assertOrder(Seq(tied -> later))
+    assertOrder(
+      Seq(Nil -> later.take(1), tied.take(1) -> Nil, Nil -> later.tail, tied.tail -> Nil))
+  }
+
+  test("streams in other micro-batches have their order", Longer) {
+    assertOrder(Seq(tied.take(2) -> Nil, Nil -> later, tied.drop(2) -> Nil))
+    assertOrder(tied.map(Seq(_) -> Nil) :+ (Nil -> later))
+  }
+
+  /** Looks up trades of one time in some micro-batches, which may have rows of one stream only.
+    */
+  private def assertOrder(cut: Seq[(Seq[Trade], Seq[Ask])]): Unit = {
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val df = lookup(
+      timedTrades(ofTrades, "0 seconds"),
+      timedAsks(ofAsks, "0 seconds").repartition(2),
+      "'KEEP 3 ROWS'",
+      Aggregates,
+      order = "")
+    val keeps = df.queryExecution.analyzed.collect { case keep: Keep => keep }
+    assert(keeps.map(keep => keep.followsSource -> keep.sourcePartition) == Seq(true -> None))
+    val end = Seq(Trade(Some("end"), at(99), 0, None)) -> Seq(Ask(Some("end"), at(99), -1, None))
+    assertAnswers(df, cut :+ end, cut) { case (trades, asks) =>
+      ofTrades.addData(trades)
+      ofAsks.addData(asks)
     }
   }
 
-  test("rows of several partitions have the order of the partitions, whatever reads them") {
-    val (one, other) = tied.splitAt(2)
-    val cuts = Seq(
-      Seq((one, other, later)),
-      Seq((Nil, other, Nil), (Nil, Nil, later), (one, Nil, Nil)),
-      Seq((Nil, other.take(1), later), (one, Nil, Nil), (Nil, other.drop(1), Nil)))
-    cuts.foreach { cut =>
-      val (ofOne, ofOther, ofAsks) = (memoryStream[Trade], memoryStream[Trade], memoryStream[Ask])
+  /** Asserts the answers of a query over trades of one time.
+    *
+    * @param add
+    *   adds the rows of a micro-batch to the streams
+    */
+  private def assertAnswers[A](df: DataFrame, batches: Seq[A], hint: Any)(add: A => Any): Unit =
+    inTempDir { checkpoint =>
       val written = new Written
-      val end = Seq(Trade(Some("end"), at(99), 0, None))
-      inTempDir { checkpoint =>
-        (cut :+ ((end, end, Seq(Ask(Some("end"), at(99), -1, None))))).foreach {
-          case (some, others, asks) =>
-            ofOne.addData(some)
-            ofOther.addData(others)
-            ofAsks.addData(asks)
-            val trades = tradesOf(ofOne.toDF().union(ofOther.toDF()))
-            val df = lookup(
-              trades.withWatermark("ts", "0 seconds"),
-              timedAsks(ofAsks, "0 seconds").repartition(2),
-              "'KEEP 3 ROWS'",
-              Aggregates,
-              order = "")
-            runAll(df, checkpoint, written)
+      val running = start(df, checkpoint, written)
+      try {
+        batches.foreach { batch =>
+          add(batch)
+          running.processAllAvailable()
         }
-      }
+      } finally running.stop()
       val answers = written.rows.filter(_.getAs[Int]("id") >= 0).map(shownRow)
-      assert(answers.toSet == later.map(shown(_, Seq(4, 1, 2))).toSet, cut)
+      assert(answers.toSet == later.map(shown(_, Seq(4, 1, 2))).toSet, hint)
+    }
+
+  private val (firstTwo, lastThree) = tied.splitAt(2)
+
+  testEach(
+    "rows of several partitions have the order of the partitions, whatever reads them",
+    short = 2)(
+    ("in one micro-batch", Seq((firstTwo, lastThree, later))),
+    ("the last one first", Seq((Nil, lastThree, Nil), (Nil, Nil, later), (firstTwo, Nil, Nil))),
+    (
+      "in turn",
+      Seq(
+        (Nil, lastThree.take(1), later),
+        (firstTwo, Nil, Nil),
+        (Nil, lastThree.drop(1), Nil)))) { case (_, cut) =>
+    val (ofOne, ofOther, ofAsks) = (memoryStream[Trade], memoryStream[Trade], memoryStream[Ask])
+    val trades = tradesOf(ofOne.toDF().union(ofOther.toDF()))
+    val df = lookup(
+      trades.withWatermark("ts", "0 seconds"),
+      timedAsks(ofAsks, "0 seconds").repartition(2),
+      "'KEEP 3 ROWS'",
+      Aggregates,
+      order = "")
+    val end = Seq(Trade(Some("end"), at(99), 0, None))
+    assertAnswers(df, cut :+ ((end, end, Seq(Ask(Some("end"), at(99), -1, None)))), cut) {
+      case (some, others, asks) =>
+        ofOne.addData(some)
+        ofOther.addData(others)
+        ofAsks.addData(asks)
     }
   }
 
@@ -437,35 +463,35 @@ class LookupSuite extends LookupTest with CompiledCode with RandomProperties {
     assert(!found.selectExpr("inline(rows)").columns.contains("op"))
   }
 
-  test("late rows are counted, or emitted with a reason and without results") {
-    Seq("drop", "emit").foreach { late =>
-      val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
-      val df = lookup(
-        timedTrades(ofTrades, "0 seconds"),
-        timedAsks(ofAsks, "0 seconds"),
-        "'KEEP 2 ROWS'",
-        s"late => '$late', $Aggregates")
-      inTempDir { checkpoint =>
-        val written = new Written
-        val running = start(df, checkpoint, written)
-        try {
-          ofTrades.addData(trades :+ Trade(Some("end"), at(9), 9, None))
-          ofAsks.addData(asks :+ Ask(Some("end"), at(9), 9, None))
-          running.processAllAvailable()
-          assert(written.rows.map(_.getAs[Int]("id")).toSet == Set(0, 1, 2))
-          ofTrades.addData(Trade(Some("a"), at(3), 5, None))
-          ofAsks.addData(Ask(Some("a"), at(3), 7, None))
-          running.processAllAvailable()
-          val progress = progressOf(running).flatMap(_.stateOperators)
-          assert(progress.map(_.numRowsDroppedByWatermark).sum == 2)
-          assert(progress.map(_.customMetrics.get("rowsLookedUp").longValue).sum == 3)
-        } finally running.stop()
-        val ofLate = written.rows.filter(_.getAs[Int]("id") == 7)
-        if (late == "drop") assert(ofLate.isEmpty)
-        else {
-          assert(ofLate.map(_.toSeq.takeRight(3)) == Seq(Seq(null, null, "late")))
-          assert(written.rows.filterNot(ofLate.contains).forall(_.isNullAt(6)))
-        }
+  testEach("late rows are counted, or emitted with a reason and without results", short = 1)(
+    "emit",
+    "drop") { late =>
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val df = lookup(
+      timedTrades(ofTrades, "0 seconds"),
+      timedAsks(ofAsks, "0 seconds"),
+      "'KEEP 2 ROWS'",
+      s"late => '$late', $Aggregates")
+    inTempDir { checkpoint =>
+      val written = new Written
+      val running = start(df, checkpoint, written)
+      try {
+        ofTrades.addData(trades :+ Trade(Some("end"), at(9), 9, None))
+        ofAsks.addData(asks :+ Ask(Some("end"), at(9), 9, None))
+        running.processAllAvailable()
+        assert(written.rows.map(_.getAs[Int]("id")).toSet == Set(0, 1, 2))
+        ofTrades.addData(Trade(Some("a"), at(3), 5, None))
+        ofAsks.addData(Ask(Some("a"), at(3), 7, None))
+        running.processAllAvailable()
+        val progress = progressOf(running).flatMap(_.stateOperators)
+        assert(progress.map(_.numRowsDroppedByWatermark).sum == 2)
+        assert(progress.map(_.customMetrics.get("rowsLookedUp").longValue).sum == 3)
+      } finally running.stop()
+      val ofLate = written.rows.filter(_.getAs[Int]("id") == 7)
+      if (late == "drop") assert(ofLate.isEmpty)
+      else {
+        assert(ofLate.map(_.toSeq.takeRight(3)) == Seq(Seq(null, null, "late")))
+        assert(written.rows.filterNot(ofLate.contains).forall(_.isNullAt(6)))
       }
     }
   }
@@ -509,21 +535,21 @@ class LookupSuite extends LookupTest with CompiledCode with RandomProperties {
     }
   }
 
-  test("rows that wait count for max_rows, whether or not late ones are emitted") {
-    Seq("drop", "emit").foreach { late =>
-      val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
-      val df = lookup(
-        timedTrades(ofTrades),
-        timedAsks(ofAsks),
-        "'KEEP ALL'",
-        s"max_rows => 2, late => '$late', $Aggregates")
-      ofTrades.addData(trades.take(1))
-      ofAsks.addData(asks.take(1))
-      inTempDir { checkpoint =>
-        assert(runAll(df, checkpoint).rows.isEmpty)
-        ofAsks.addData(asks.slice(1, 2))
-        assert(conditionsOf(failureOf(df, checkpoint)).contains("WINOPS_MAX_ROWS"))
-      }
+  testEach("rows that wait count for max_rows, whether or not late ones are emitted", short = 1)(
+    "emit",
+    "drop") { late =>
+    val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
+    val df = lookup(
+      timedTrades(ofTrades),
+      timedAsks(ofAsks),
+      "'KEEP ALL'",
+      s"max_rows => 2, late => '$late', $Aggregates")
+    ofTrades.addData(trades.take(1))
+    ofAsks.addData(asks.take(1))
+    inTempDir { checkpoint =>
+      assert(runAll(df, checkpoint).rows.isEmpty)
+      ofAsks.addData(asks.slice(1, 2))
+      assert(conditionsOf(failureOf(df, checkpoint)).contains("WINOPS_MAX_ROWS"))
     }
   }
 
@@ -551,7 +577,7 @@ class LookupSuite extends LookupTest with CompiledCode with RandomProperties {
     }
   }
 
-  test("windows that start with a table answer as if its rows had come first") {
+  test("windows that start with a table answer as if its rows had come first", Longer) {
     val (early, late) = trades.partition(_.micros < at(3))
     val (ofTrades, ofAsks) = (memoryStream[Trade], memoryStream[Ask])
     val started = winops.withHistory(timedTrades(ofTrades, "0 seconds"), tradesOf(early.toDF()))
@@ -770,9 +796,11 @@ class LookupSuite extends LookupTest with CompiledCode with RandomProperties {
         Option.when(!row.isNullAt(0))(java.lang.Double.doubleToLongBits(row.getDouble(0)))
       }
     val asking = tradesOf(rows.toDF()).select("k", "ts")
-    assert(
-      bits(kept.lookup(asking, Map("m" -> avg("x")))) ==
-        bits(kept.withColumn("m", avg("x")).select("k", "ts", "m")))
+    withSQLConf(CompiledCode.Compiled: _*) {
+      assert(
+        bits(kept.lookup(asking, Map("m" -> avg("x")))) ==
+          bits(kept.withColumn("m", avg("x")).select("k", "ts", "m")))
+    }
   }
 }
 

@@ -3,44 +3,47 @@ package winops.spark.execution
 import scala.util.Random
 
 import org.scalacheck.{Gen, Shrink}
-import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import winops.spark.plan.Application
-import winops.spark.testing.{Arrived, DrivenTask, KeepPlans, NaiveEsper}
+import winops.spark.testing.{Arrived, Cases, DrivenTask, KeepPlans, NaiveEsper}
+import winops.testing.TableTests
 import winops.text.esper.Esper
 
 /** Esper's windows, alone and in random combinations, against a model that implements only the
   * rules.
   */
-class NaiveEsperSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class NaiveEsperSuite extends TableTests with ScalaCheckPropertyChecks {
   import KeepPlans._
   import GroupTaskSuite.byGroup
   import NaiveEsper.{millis, Row, Window}
   import NaiveEsperSuite._
   import WindowsPropertySuite.randomRows
 
-  implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 60)
-
   // A smaller seed is not a simpler case, so shrinking is disabled.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
   (views ++ batches :+ firstTime).foreach { case (policy, model) =>
-    test(s"$policy does what its rules say") {
-      forAll(Gen.oneOf(Application.all), Gen.choose(1, 150), Gen.long) {
-        (application, count, seed) => check(policy, model, application, count, seed)
+    testEach(s"$policy does what its rules say", short = 1)(Cases(12), Cases(60)) { cases =>
+      forAll(
+        Gen.oneOf(Application.all),
+        Gen.choose(1, 150),
+        Gen.long,
+        minSuccessful(cases.count)) { (application, count, seed) =>
+        check(policy, model, application, count, seed)
       }
     }
   }
 
-  test("a row leaves an intersection with the first window that lets it go") {
+  testEach("a row leaves an intersection with the first window that lets it go", short = 1)(
+    Cases(80),
+    Cases(400)) { cases =>
     forAll(
       severalOf(views),
       Gen.oneOf(Application.all),
       Gen.choose(1, 150),
       Gen.long,
-      minSuccessful(400)) { (windows, application, count, seed) =>
+      minSuccessful(cases.count)) { (windows, application, count, seed) =>
       val model = NaiveEsper.Intersection(windows.map(_._2))
       check(windows.map(_._1).mkString, model, application, count, seed)
     }
@@ -54,25 +57,29 @@ class NaiveEsperSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     check(windows.mkString, model, Application.EventTime, 90, -5475046382051680817L)
   }
 
-  test("beside a batch other windows drop rows from it without a word") {
+  testEach("beside a batch other windows drop rows from it without a word", short = 1)(
+    Cases(80),
+    Cases(400)) { cases =>
     forAll(
       besideBatch,
       Gen.oneOf(Application.all),
       Gen.choose(1, 150),
       Gen.long,
-      minSuccessful(400)) { case ((windows, batch), application, count, seed) =>
+      minSuccessful(cases.count)) { case ((windows, batch), application, count, seed) =>
       val model = NaiveEsper.BatchIntersection(windows.map(_._2), batch)
       check(windows.map(_._1).mkString, model, application, count, seed)
     }
   }
 
-  test("a row leaves a union with the last window that lets it go") {
+  testEach("a row leaves a union with the last window that lets it go", short = 1)(
+    Cases(80),
+    Cases(400)) { cases =>
     forAll(
       severalOf(views ++ batches :+ firstTime),
       Gen.oneOf(Application.all),
       Gen.choose(1, 150),
       Gen.long,
-      minSuccessful(400)) { (windows, application, count, seed) =>
+      minSuccessful(cases.count)) { (windows, application, count, seed) =>
       val model = NaiveEsper.Union(windows.map(_._2))
       check(windows.map(_._1).mkString + " retain-union", model, application, count, seed)
     }

@@ -22,8 +22,8 @@ class SpillSuite extends KeepStreamTest with CompiledCode with TableTests {
   import testImplicits._
 
   private val policies = Seq(
-    "PARTITION BY (k), 'KEEP 2000 ROWS'",
     "PARTITION BY (k), esper => '#sort(2000, n)'",
+    "PARTITION BY (k), 'KEEP 2000 ROWS'",
     "PARTITION BY (k), esper => '#length_batch(2000)'",
     "PARTITION BY (k), spl => 'sliding, count(400), partitioned, partitionCount(9)'")
 
@@ -41,31 +41,29 @@ class SpillSuite extends KeepStreamTest with CompiledCode with TableTests {
     }
   }
 
-  test("the state of a group with many pages is read") {
+  testEach("the state of a group with many pages is read", short = 1)(
+    "esper => '#time(1 day)#sort(2000, n)'",
+    "esper => '#time_order(ts, 1 day)'",
+    "esper => '#sort(2000, n)'") { policy =>
     val rows = (0 until 3000).map(n => Tick(s"${n % 2}", n.toLong, n * 1601 % 3000))
-    val timed = "time => 'ts', idle => '2 days'"
-    Seq(
-      "esper => '#time_order(ts, 1 day)'",
-      "esper => '#time(1 day)#sort(2000, n)'",
-      "esper => '#sort(2000, n)'").foreach { policy =>
-      withTempDir { dir =>
-        val stream = ticks()
-        stream.addData(rows)
-        val checkpoint = dir.getCanonicalPath
-        runAll(keep(this.timed(stream), s"PARTITION BY (k), $policy, $timed"), checkpoint)
-        def held(): Seq[Row] =
-          spark.sql(s"SELECT * FROM winops_state('$checkpoint')").collect().toSeq
-        val expected = held()
-        assert(expected.size >= 3000 && expected.exists(_.getAs[Any]("_leaves") != null))
-        assert(spilling(held()) == expected, policy)
-      }
+    withTempDir { dir =>
+      val stream = ticks()
+      stream.addData(rows)
+      val checkpoint = dir.getCanonicalPath
+      val call = s"PARTITION BY (k), $policy, time => 'ts', idle => '2 days'"
+      runAll(keep(timed(stream), call), checkpoint)
+      def held(): Seq[Row] =
+        spark.sql(s"SELECT * FROM winops_state('$checkpoint')").collect().toSeq
+      val expected = held()
+      assert(expected.size >= 3000 && expected.exists(_.getAs[Any]("_leaves") != null))
+      assert(spilling(held()) == expected)
     }
   }
 
-  for (provider <- Seq(KeepStreamTest.hdfs, KeepStreamTest.rocksDb)) {
+  for ((provider, short) <- Seq(KeepStreamTest.rocksDb -> 1, KeepStreamTest.hdfs -> 0)) {
     testEach(
-      s"a stream gives the same rows when its pages are unloaded, in ${provider._2.split('.').last}")(
-      policies: _*) { arguments =>
+      s"a stream gives the same rows when its pages are unloaded, in ${provider._2.split('.').last}",
+      short)(policies: _*) { arguments =>
       val rows = (0 until 9000).map(n => Tick(s"${n % 2}", n.toLong, n * 4801 % 9000))
       withSQLConf(provider) {
         def run(): Seq[String] = {
@@ -140,8 +138,11 @@ class SpillSuite extends KeepStreamTest with CompiledCode with TableTests {
     }
   }
 
-  test("groups and their records are the same on the heap and after a spill") {
-    for { limit <- Seq(0L, 30000L, Long.MaxValue); seed <- 1 to 3 } {
+  testEach("groups and their records are the same on the heap and after a spill", short = 1)(
+    1,
+    2,
+    3) { seed =>
+    for (limit <- Seq(0L, 30000L, Long.MaxValue)) {
       val random = new Random(seed)
       val groups = new SpillableGroups(new PageMemory(20000L), limit)
       val windows, waiting = Seq.fill(20)(new HeapSegments)

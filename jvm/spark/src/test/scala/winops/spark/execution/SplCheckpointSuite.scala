@@ -10,6 +10,7 @@ import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.streaming.util.StreamManualClock
 
 import winops.spark.testing.{Interruptions, Tick}
+import winops.testing.Longer
 
 /** Windows of IBM Streams across checkpoints, restarts and outages. */
 class SplCheckpointSuite extends Interruptions {
@@ -140,7 +141,7 @@ class SplCheckpointSuite extends Interruptions {
     }
   }
 
-  test("SPL-28.5: a trigger goes on with its count, and with its reference") {
+  test("SPL-28.5: a trigger goes on with its count, and with its reference", Longer) {
     val counted = "sliding, count(9), count(3), partitioned"
     val measured = "sliding, count(9), delta(n, 5), partitioned"
     val stream = ticks()
@@ -166,7 +167,7 @@ class SplCheckpointSuite extends Interruptions {
         Set(Row(measured, 12))))
   }
 
-  test("SPL-28.6: an aggregate after the window has a state of its own") {
+  test("SPL-28.6: an aggregate after the window has a state of its own", Longer) {
     val stream = ticks()
     val evicted = keep(
       timed(stream),

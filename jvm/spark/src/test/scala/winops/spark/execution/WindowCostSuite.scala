@@ -2,43 +2,36 @@ package winops.spark.execution
 
 import scala.util.Random
 
-import org.scalatest.funsuite.AnyFunSuite
-
 import winops.spark.plan.Application
 import winops.spark.testing.{Arrived, DrivenTask, KeepPlans}
+import winops.testing.TableTests
 import winops.text.esper.Esper
 
 /** The cost of a row in a large window, counted in reads and writes of the state. */
-class WindowCostSuite extends AnyFunSuite {
+class WindowCostSuite extends TableTests {
   import KeepPlans._
   import WindowCostSuite._
 
-  Seq(
-    "#sort(100000, n)" -> Effect(inserts = 1, deletes = 1),
+  testEach("a row in a window of 100,000 rows touches what changes and no more", short = 4)(
     "#rank(n, 100000, text)" -> Effect(inserts = 1, deletes = 1),
-    "#unique(n)" -> Effect(inserts = 1, deletes = 0),
     "#time_order(n, 1 day)" -> Effect(inserts = 1, deletes = 0),
-    "#timetolive(n + 86400000)" -> Effect(inserts = 1, deletes = 0),
     "#length(100000)#unique(n)" -> Effect(inserts = 1, deletes = 1),
-    "#length(100000)#time(1 day)" -> Effect(inserts = 1, deletes = 1)).foreach {
-    case (policy, effect) =>
-      test(s"$policy over 100,000 rows touches what changes and no more") {
-        val numbers = new Random(1).shuffle((0 until Held).toVector)
-        val driven =
-          new DrivenTask(plan(spec(policy, Some(Application.Arrival), dialect = Esper)))
-        driven.batch(0L, 0L)(numbers.map(row): _*)
-        assert(driven.rowsHeld == Held)
-        (Held until Held + 20).foreach { n =>
-          driven.counted.reset()
-          val emitted = driven.batch(0L, 0L)(row(n))
-          assert(
-            Effect(
-              emitted.count(_.kind == "insert"),
-              emitted.count(_.kind == "delete")) == effect)
-          assert(driven.counted.valuesTouched <= MaxValues)
-          assert(driven.counted.bytesTouched <= MaxBytes)
-        }
-      }
+    "#length(100000)#time(1 day)" -> Effect(inserts = 1, deletes = 1),
+    "#sort(100000, n)" -> Effect(inserts = 1, deletes = 1),
+    "#unique(n)" -> Effect(inserts = 1, deletes = 0),
+    "#timetolive(n + 86400000)" -> Effect(inserts = 1, deletes = 0)) { case (policy, effect) =>
+    val numbers = new Random(1).shuffle((0 until Held).toVector)
+    val driven = new DrivenTask(plan(spec(policy, Some(Application.Arrival), dialect = Esper)))
+    driven.batch(0L, 0L)(numbers.map(row): _*)
+    assert(driven.rowsHeld == Held)
+    (Held until Held + 20).foreach { n =>
+      driven.counted.reset()
+      val emitted = driven.batch(0L, 0L)(row(n))
+      assert(
+        Effect(emitted.count(_.kind == "insert"), emitted.count(_.kind == "delete")) == effect)
+      assert(driven.counted.valuesTouched <= MaxValues)
+      assert(driven.counted.bytesTouched <= MaxBytes)
+    }
   }
 }
 

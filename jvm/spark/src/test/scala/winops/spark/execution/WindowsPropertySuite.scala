@@ -3,13 +3,13 @@ package winops.spark.execution
 import scala.util.Random
 
 import org.scalacheck.{Gen, Shrink}
-import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import winops.policy.{Policy, Retention, Sharing}
 import winops.spark.plan.{Application, KeepPlan}
-import winops.spark.testing.{Arrived, Changed, DrivenTask, KeepPlans}
+import winops.spark.testing.{Arrived, Cases, Changed, DrivenTask, KeepPlans}
 import winops.storage.btree.PageMemory
+import winops.testing.TableTests
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
 import winops.text.dialect.Dialect
@@ -20,7 +20,7 @@ import winops.window.piece.PreviousBatch
 /** Properties of every window of every dialect, and of random combinations of Esper's windows.
   * Between two batches all state is stored, and restored into new objects.
   */
-class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
+class WindowsPropertySuite extends TableTests with ScalaCheckPropertyChecks {
   import KeepPlans._
   import GroupTaskSuite.{byGroup, feed}
   import WindowsPropertySuite._
@@ -28,32 +28,37 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   // A smaller seed is not a simpler case, so shrinking is disabled.
   implicit private def noShrink[A]: Shrink[A] = Shrink.shrinkAny
 
-  test("many delayed rows of few groups: the same changes in any batches, and as a table") {
+  testEach(
+    "many delayed rows of few groups: the same changes in any batches, and as a table",
+    short = 1)(Cases(7), Cases(25)) { cases =>
     val policies = Gen.oneOf("KEEP 3 ROWS", "KEEP 2 SECONDS", "KEEP EVERY 40 ROWS")
-    forAll(policies, Gen.choose(1, 3), Gen.long, minSuccessful(25)) { (policy, groups, seed) =>
-      val random = new Random(seed)
-      val delay = Seq(1000, 400000, 4000000)(random.nextInt(3))
-      val rows = (0 until 5000).map { i =>
-        val micros = 1000L + i * 1000L + random.nextInt(delay)
-        Arrived(random.nextInt(groups).toLong, Some(micros), random.nextInt(9).toLong, "a")
-      }
-      val end = rows.flatMap(_.micros).max / 1000 + 10000
-      val plan = KeepPlans.plan(
-        KeepPlans.spec(policy, Some(Application.EventTime), dialect = Ccl),
-        order = Seq(KeepPlans.n))
-      val emitted = feed(new DrivenTask(plan), random, rows, end)
-      assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
+    forAll(policies, Gen.choose(1, 3), Gen.long, minSuccessful(cases.count)) {
+      (policy, groups, seed) =>
+        val random = new Random(seed)
+        val delay = Seq(1000, 400000, 4000000)(random.nextInt(3))
+        val rows = (0 until 5000).map { i =>
+          val micros = 1000L + i * 1000L + random.nextInt(delay)
+          Arrived(random.nextInt(groups).toLong, Some(micros), random.nextInt(9).toLong, "a")
+        }
+        val end = rows.flatMap(_.micros).max / 1000 + 10000
+        val plan = KeepPlans.plan(
+          KeepPlans.spec(policy, Some(Application.EventTime), dialect = Ccl),
+          order = Seq(KeepPlans.n))
+        val emitted = feed(new DrivenTask(plan), random, rows, end)
+        assert(byGroup(emitted) == byGroup(DrivenTask.table(plan, rows, Some(end))))
     }
   }
 
-  Seq(
-    "named windows" -> Gen.oneOf(named).map(alone),
-    "combinations" -> combined.map(alone),
-    "windows that stand apart" -> apart).foreach { case (what, policies) =>
-    test(s"$what: the same changes in any batches, and as a table, and nothing left behind") {
+  Seq[(String, () => Gen[(Dialect, Seq[String])], Int)](
+    ("named windows", () => inTurn(named).map(alone), named.size),
+    ("combinations", () => combined.map(alone), 30),
+    ("windows that stand apart", () => apart, 30)).foreach { case (what, policies, few) =>
+    testEach(
+      s"$what: the same changes in any batches, and as a table, and nothing left behind",
+      short = 1)(Cases(few), Cases(150)) { cases =>
       // More rows than a page has, now and then.
       val counts = Gen.frequency(9 -> Gen.choose(1, 250), 1 -> Gen.choose(700, 1000))
-      forAll(policies, counts, Gen.long, minSuccessful(150)) { (policy, count, seed) =>
+      forAll(policies(), counts, Gen.long, minSuccessful(cases.count)) { (policy, count, seed) =>
         val random = new Random(seed)
         val rows = randomRows(random, count)
         val end = rows.flatMap(_.micros).max / 1000 + 10000
@@ -70,8 +75,10 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-    test(s"$what: the changes rebuild the content, which is what is held") {
-      forAll(policies, Gen.choose(1, 250), Gen.long, minSuccessful(150)) {
+    testEach(s"$what: the changes rebuild the content, which is what is held", short = 1)(
+      Cases(few),
+      Cases(150)) { cases =>
+      forAll(policies(), Gen.choose(1, 250), Gen.long, minSuccessful(cases.count)) {
         (policy, count, seed) =>
           val rows = randomRows(new Random(seed), count)
           val end = Some(rows.flatMap(_.micros).max / 1000)
@@ -100,9 +107,10 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       }
     }
 
-    test(
-      s"$what: a group that is forgotten leaves nothing in the store, and each row is counted") {
-      forAll(policies, Gen.choose(100, 1500), Gen.long, minSuccessful(40)) {
+    testEach(
+      s"$what: a group that is forgotten leaves nothing in the store, and each row is counted",
+      short = 1)(Cases(few), Cases(150)) { cases =>
+      forAll(policies(), Gen.choose(100, 1500), Gen.long, minSuccessful(cases.count)) {
         (policy, count, seed) =>
           val random = new Random(seed)
           val rows = randomRows(random, count).map(_.copy(text = random.nextString(20)))
@@ -148,18 +156,21 @@ class WindowsPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("independent windows emit what each of them emits alone") {
-    forAll(apart, Gen.choose(1, 250), Gen.long, minSuccessful(150)) { (windows, count, seed) =>
-      val rows = randomRows(new Random(seed), count)
-      val end = Some(rows.flatMap(_.micros).max / 1000 + 10000)
-      val together = DrivenTask.table(planOf(windows), rows, end)
-      windows._2.zipWithIndex.foreach { case (text, i) =>
-        val single = DrivenTask.table(planOf(alone(windows._1 -> text)), rows, end)
-        val own = together.filter(_.window == s"w$i")
-        assert(
-          byGroup(own).view.mapValues(_.map(fate)).toMap ==
-            byGroup(single).view.mapValues(_.map(fate)).toMap)
-      }
+  testEach("independent windows emit what each of them emits alone", short = 1)(
+    Cases(30),
+    Cases(150)) { cases =>
+    forAll(apart, Gen.choose(1, 250), Gen.long, minSuccessful(cases.count)) {
+      (windows, count, seed) =>
+        val rows = randomRows(new Random(seed), count)
+        val end = Some(rows.flatMap(_.micros).max / 1000 + 10000)
+        val together = DrivenTask.table(planOf(windows), rows, end)
+        windows._2.zipWithIndex.foreach { case (text, i) =>
+          val single = DrivenTask.table(planOf(alone(windows._1 -> text)), rows, end)
+          val own = together.filter(_.window == s"w$i")
+          assert(
+            byGroup(own).view.mapValues(_.map(fate)).toMap ==
+              byGroup(single).view.mapValues(_.map(fate)).toMap)
+        }
     }
   }
 
@@ -231,6 +242,12 @@ private[spark] object WindowsPropertySuite {
         "sliding, count(5), time(0.3)",
         "sliding, time(0.5), count(2)").map(Spl -> _) ++
       Seq("KEEP ALL", "KEEP 3 ROWS SLACK 2", "KEEP EVERY 300 MILLISECONDS").map(Ccl -> _)
+
+  /** Generates each of some values in turn. */
+  private def inTurn[A](values: Seq[A]): Gen[A] = {
+    val next = Iterator.continually(values).flatten
+    Gen.delay(Gen.const(next.next()))
+  }
 
   /** A bound of the loaded pages, small enough for unloads at each step, at some, or at none. */
   private def boundOfPages(random: Random): Long =

@@ -47,8 +47,9 @@ class GroupKeysSuite extends KeepStreamTest with TableTests {
           dir.getCanonicalPath,
           written)
       try {
-        rows.foreach { row =>
-          stream.addData(row)
+        // Groups have rows of several batches.
+        rows.grouped(3).foreach { batch =>
+          stream.addData(batch)
           query.processAllAvailable()
         }
         val metrics = query.lastProgress.stateOperators.head.customMetrics

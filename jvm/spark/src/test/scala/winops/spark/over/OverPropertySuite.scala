@@ -2,10 +2,9 @@ package winops.spark.over
 
 import scala.util.Random
 
-import org.apache.spark.sql.Row
-
 import winops.withHistory
 import winops.spark.testing.{CompiledCode, RandomProperties}
+import winops.testing.Longer
 import winops.window.time.Clock.MicrosPerMilli
 
 /** Random window functions over a stream, with late rows and a restart, give the rows of a table.
@@ -17,59 +16,65 @@ class OverPropertySuite extends OverStreamTest with RandomProperties {
   private val runs = sys.props.get("over").fold(4)(_.toInt)
   private val functionsOfRun = 20
 
-  property("rows that follow, in one operator") { random =>
-    compare(random)(_.functions(functionsOfRun, follows = true))
-  }
-
-  property("several operators, one after the other") { random =>
-    compare(random) { over =>
+  private val kinds = Seq[(String, RandomOver => Seq[String])](
+    "several operators, one after the other" -> { over =>
       Seq.fill(3)(over.functions(functionsOfRun / 3 + 1, follows = false)).flatten
-    }
-  }
+    },
+    "rows that follow, in one operator" -> (_.functions(functionsOfRun, follows = true)),
+    "two orders of which one begins with the other" ->
+      (_.ofTwoOrders(functionsOfRun, follows = false)))
 
-  property("two orders of which one begins with the other") { random =>
-    compare(random)(_.ofTwoOrders(functionsOfRun, follows = false))
-  }
-
-  property("functions over a stream that starts with a table") { random =>
-    for (run <- 0 until runs) interpretedIf(run % 4 >= 2) {
-      val over = new RandomOver(new Random(random.nextLong()))
-      val (history, rows) = over.quotes(120).sortBy(row => (row.at, row.seq)).splitAt(50)
-      val columns = over.functions(functionsOfRun, follows = run % 2 == 0).zipWithIndex.map {
-        case (column, i) => s"$column AS c$i"
+  for (run <- 0 until (runs + 1) / 2)
+    property(s"late rows and restarts: run $run", Longer.unless(run == 0): _*) { random =>
+      val late = kinds.zipWithIndex.map { case ((kind, functions), i) =>
+        withClue(s"$kind: ") {
+          interpretedIf((run + i) % 2 == 0)(lateRows(random)(functions))
+        }
       }
-      def query = spark.sql(s"SELECT seq, ${columns.mkString(", ")} FROM $View")
-      val emit = if (run % 4 < 3) "none" else "all"
-      val starts = over.runs(rows)
-      val streamed =
-        onStream(starts, withHistory(_, withTimeOf(history.toDF()), emit))(query)
-      val known = streamed.map(_.getInt(0)).toSet
-      val ofHistory = history.map(_.seq).toSet
-      assert(known.intersect(ofHistory) == (if (emit == "all") ofHistory else Set.empty))
-      val table = onTable(history ++ rows.filter(row => known(row.seq)))(query)
-      assertSameColumns(streamed, table.filter(row => known(row.getInt(0))), columns)
+      assert(late.sum > 0)
     }
+
+  for (run <- 0 until runs)
+    property(
+      s"functions over a stream that starts with a table: run $run",
+      Longer.unless(run % 3 == 0): _*) { random =>
+      interpretedIf(run % 4 >= 2) {
+        val over = new RandomOver(new Random(random.nextLong()))
+        val (history, rows) = over.quotes(120).sortBy(row => (row.at, row.seq)).splitAt(50)
+        val columns = over.functions(functionsOfRun, follows = run % 2 == 0).zipWithIndex.map {
+          case (column, i) => s"$column AS c$i"
+        }
+        def query = spark.sql(s"SELECT seq, ${columns.mkString(", ")} FROM $View")
+        val emit = if (run % 4 < 3) "none" else "all"
+        val starts = over.runs(rows)
+        val streamed =
+          onStream(starts, withHistory(_, withTimeOf(history.toDF()), emit))(query)
+        val known = streamed.map(_.getInt(0)).toSet
+        val ofHistory = history.map(_.seq).toSet
+        assert(known.intersect(ofHistory) == (if (emit == "all") ofHistory else Set.empty))
+        val table = onTable(history ++ rows.filter(row => known(row.seq)))(query)
+        assertSameColumns(streamed, table.filter(row => known(row.getInt(0))), columns)
+      }
+    }
+
+  /** Compares a stream with a table of the rows that are not late; returns the number of those
+    * that are.
+    */
+  private def lateRows(random: Random)(functions: RandomOver => Seq[String]): Int = {
+    val over = new RandomOver(new Random(random.nextLong()))
+    val rows = over.quotes(120)
+    val columns =
+      functions(over).zipWithIndex.map { case (column, i) => s"$column AS c$i" }
+    def query = spark.sql(s"SELECT seq, ${columns.mkString(", ")} FROM $View")
+    val starts = over.runs(rows)
+    val streamed = onStream(starts)(query)
+    val known = streamed.map(_.getInt(0)).toSet
+    assert(rowsInTime(starts.flatten).forall(row => known(row.seq)))
+    assertSameColumns(streamed, onTable(rows.filter(row => known(row.seq)))(query), columns)
+    rows.size - known.size
   }
 
-  private def compare(random: Random)(functions: RandomOver => Seq[String]): Unit = {
-    var late = 0
-    for (run <- 0 until (runs + 1) / 2) interpretedIf(run % 2 == 1) {
-      val over = new RandomOver(new Random(random.nextLong()))
-      val rows = over.quotes(120)
-      val columns =
-        functions(over).zipWithIndex.map { case (column, i) => s"$column AS c$i" }
-      def query = spark.sql(s"SELECT seq, ${columns.mkString(", ")} FROM $View")
-      val starts = over.runs(rows)
-      val streamed = onStream(starts)(query)
-      val known = streamed.map(_.getInt(0)).toSet
-      assert(rowsInTime(starts.flatten).forall(row => known(row.seq)))
-      late += rows.size - known.size
-      assertSameColumns(streamed, onTable(rows.filter(row => known(row.seq)))(query), columns)
-    }
-    assert(late > 0)
-  }
-
-  private def interpretedIf(isInterpreted: Boolean)(body: => Unit): Unit =
+  private def interpretedIf[A](isInterpreted: Boolean)(body: => A): A =
     withSQLConf((if (isInterpreted) CompiledCode.Interpreted else CompiledCode.Compiled): _*)(
       body)
 
@@ -84,14 +89,5 @@ class OverPropertySuite extends OverStreamTest with RandomProperties {
     batches.zip(watermarks).flatMap { case (batch, watermark) =>
       batch.filter(_.at / MicrosPerMilli >= watermark)
     }
-  }
-
-  /** Compares column by column, so that an error names the function. */
-  private def assertSameColumns(
-      streamed: Seq[Row],
-      expected: Seq[Row],
-      columns: Seq[String]): Unit = columns.indices.foreach { i =>
-    def one(rows: Seq[Row]) = rows.map(row => Row(row.get(0), row.get(i + 1)))
-    assertSameRows(one(streamed), one(expected), columns(i))
   }
 }

@@ -2,15 +2,21 @@ package winops.spark.over
 
 import java.io.File
 
+import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 
-import winops.testing.TableTests
+import winops.testing.{Longer, TableTests}
 
 /** The state of window functions over a stream: what is stored, restarts and limits. */
 class OverStateSuite extends OverStreamTest with TableTests {
   import testImplicits._
+
+  // All groups are in one task, which uses the same objects for one after the other.
+  override protected def sparkConf: SparkConf =
+    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
 
   private val second = 1000000L
   private val w = "PARTITION BY k ORDER BY ts, seq"
@@ -23,17 +29,18 @@ class OverStateSuite extends OverStreamTest with TableTests {
 
   private def select(columns: String): DataFrame = spark.sql(s"SELECT seq, $columns FROM $View")
 
-  /** Runs a query over one micro-batch for each of the rows. */
+  /** Runs a query over micro-batches of `size` of the rows. */
   private def feed(
       df: DataFrame,
       stream: MemoryStream[Quote],
       checkpoint: File,
       written: Written,
-      rows: Seq[Quote]): StreamingQueryProgress = {
+      rows: Seq[Quote],
+      size: Int = 1): StreamingQueryProgress = {
     val query = start(df, checkpoint.getCanonicalPath, written)
     try {
-      rows.foreach { row =>
-        stream.addData(row)
+      rows.grouped(size).foreach { batch =>
+        stream.addData(batch)
         query.processAllAvailable()
       }
       progressOf(query).last
@@ -53,7 +60,7 @@ class OverStateSuite extends OverStreamTest with TableTests {
       val stream = memoryStream[Quote]
       viewOf(stream)
       val rows = (1 to 20).map(i => quote(i, i.toLong))
-      val last = feed(select(columns), stream, checkpoint, new Written, rows)
+      val last = feed(select(columns), stream, checkpoint, new Written, rows, size = 7)
       // One row waits for the watermark.
       assert(rowsHeld(last) == stored + 1)
     }
@@ -62,24 +69,24 @@ class OverStateSuite extends OverStreamTest with TableTests {
   private val byTime = "PARTITION BY k ORDER BY ts"
 
   // The last time at which rows are held, and the rows held before and after.
-  testEach("rows of silent groups leave when no later row has them in a frame")(
-    ("RANGE INTERVAL 5 SECONDS PRECEDING", 109L, 50, 0),
-    ("RANGE BETWEEN INTERVAL 9 SECONDS PRECEDING AND INTERVAL 5 SECONDS PRECEDING", 113L, 50, 0),
+  testEach("rows of silent groups leave when no later row has them in a frame", 5)(
     ("RANGE BETWEEN INTERVAL 2 SECONDS PRECEDING AND INTERVAL 2 SECONDS FOLLOWING", 106L, 40, 0),
     ("RANGE BETWEEN UNBOUNDED PRECEDING AND INTERVAL 3 SECONDS PRECEDING", 107L, 30, 0),
-    ("RANGE INTERVAL 1 DAY PRECEDING", 104L + 4 * 86400, 50, 0),
     ("RANGE INTERVAL 1 MONTH PRECEDING", 104L + 34 * 86400, 50, 0),
     (s"RANGE INTERVAL 5 SECONDS PRECEDING), lag(n, 3) OVER ($byTime", 109L, 50, 5),
-    (
-      s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime RANGE INTERVAL 9 SECONDS PRECEDING",
-      113L,
-      50,
-      0),
     (
       s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime ROWS 70 PRECEDING",
       200L,
       50,
-      52)) { case (frame, last, before, after) =>
+      52),
+    ("RANGE INTERVAL 5 SECONDS PRECEDING", 109L, 50, 0),
+    ("RANGE BETWEEN INTERVAL 9 SECONDS PRECEDING AND INTERVAL 5 SECONDS PRECEDING", 113L, 50, 0),
+    ("RANGE INTERVAL 1 DAY PRECEDING", 104L + 4 * 86400, 50, 0),
+    (
+      s"RANGE INTERVAL 5 SECONDS PRECEDING), sum(n) OVER ($byTime RANGE INTERVAL 9 SECONDS PRECEDING",
+      113L,
+      50,
+      0)) { case (frame, last, before, after) =>
     val silent = (0 until 50).map(i => quote(i, 100 + i / 10))
     def other(seq: Int, at: Long): Quote = quote(seq, at).copy(k = "b")
     withTempDir { checkpoint =>
@@ -99,10 +106,9 @@ class OverStateSuite extends OverStreamTest with TableTests {
     }
   }
 
-  testEach("a group that returns after silence has the results of a table, by rows of a batch")(
-    5,
-    23,
-    160) { size =>
+  testEach(
+    "a group that returns after silence has the results of a table, by rows of a batch",
+    2)(23, 160, 5) { size =>
     withSQLConf("spark.sql.session.timeZone" -> "Europe/Berlin") {
       val byTime = "PARTITION BY k ORDER BY ts"
       // Around the change of the clock on 29 March 2026, with silence of up to forty days.
@@ -131,7 +137,7 @@ class OverStateSuite extends OverStreamTest with TableTests {
     }
   }
 
-  test("an active group has one timer in the time that frames reach back") {
+  test("an active group has one timer in the time that frames reach back", Longer) {
     withTempDir { checkpoint =>
       val stream = memoryStream[Quote]
       viewOf(stream)
@@ -165,7 +171,7 @@ class OverStateSuite extends OverStreamTest with TableTests {
       try {
         stream.addData(silent)
         running.processAllAvailable()
-        (0 until 10).foreach { i =>
+        (0 until 4).foreach { i =>
           stream.addData(quote(500 + i, 200 + 10 * i))
           running.processAllAvailable()
         }
@@ -192,7 +198,7 @@ class OverStateSuite extends OverStreamTest with TableTests {
       val lag = s"lag(n) OVER ($w)"
       val rows = (1 to 21).map(i => quote(i, i.toLong))
       val before = select(s"sum(n) OVER ($w ROWS 9 PRECEDING), $lag")
-      assert(rowsHeld(feed(before, stream, checkpoint, written, rows.take(20))) == 10)
+      assert(rowsHeld(feed(before, stream, checkpoint, written, rows.take(20), size = 10)) == 10)
       // One row waits for the watermark.
       assert(rowsHeld(feed(select(lag), stream, checkpoint, written, rows.drop(20))) == 2)
     }
@@ -210,9 +216,10 @@ class OverStateSuite extends OverStreamTest with TableTests {
         stream,
         checkpoint,
         written,
-        (1 to 3).map(i => quote(i, i)))
+        (1 to 3).map(i => quote(i, i)),
+        size = 3)
       val swapped = select(s"$mean AS b, $sum AS a").select("seq", "a", "b")
-      feed(swapped, stream, checkpoint, written, (4 to 6).map(i => quote(i, i)))
+      feed(swapped, stream, checkpoint, written, (4 to 6).map(i => quote(i, i)), size = 3)
       val sums = written.rows.sortBy(_.getInt(0)).map(row => (row.getInt(0), row.getLong(1)))
       assert(sums == (1 to 5).map(i => (i, (1 to i).sum.toLong)))
       Seq(
@@ -233,9 +240,10 @@ class OverStateSuite extends OverStreamTest with TableTests {
       val (newest, known) =
         (s"last_value(n) OVER ($w)", s"last_value(n) IGNORE NULLS OVER ($w)")
       val rows = (1 to 6).map(i => quote(i, i).copy(n = Some(i).filter(_ < 3)))
-      feed(select(s"$newest AS a, $known AS b"), stream, checkpoint, written, rows.take(3))
+      val before = select(s"$newest AS a, $known AS b")
+      feed(before, stream, checkpoint, written, rows.take(3), size = 3)
       val swapped = select(s"$known AS b, $newest AS a").select("seq", "a", "b")
-      feed(swapped, stream, checkpoint, written, rows.drop(3))
+      feed(swapped, stream, checkpoint, written, rows.drop(3), size = 3)
       assert(
         written.rows.sortBy(_.getInt(0)) ==
           Seq(Row(1, 1, 1), Row(2, 2, 2)) ++ (3 to 5).map(Row(_, null, 2)))

@@ -94,6 +94,17 @@ trait OverStreamTest extends KeepStreamTest {
         s"of ${left.size} rows are too many:\n${surplus.take(5).mkString("\n")}")
   }
 
+  /** Compares the first column, which identifies a row, with each of the further columns, so that
+    * an error names the column.
+    */
+  protected def assertSameColumns(
+      streamed: Seq[Row],
+      expected: Seq[Row],
+      columns: Seq[String]): Unit = columns.indices.foreach { i =>
+    def one(rows: Seq[Row]) = rows.map(row => Row(row.get(0), row.get(i + 1)))
+    assertSameRows(one(streamed), one(expected), columns(i))
+  }
+
   private def bits(row: Row): String = row.toSeq
     .map {
       case number: Double => s"$number/${java.lang.Double.doubleToLongBits(number)}"

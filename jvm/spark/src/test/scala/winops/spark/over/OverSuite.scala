@@ -16,7 +16,7 @@ class OverSuite extends OverStreamTest with CompiledCode {
 
   private val second = 1000000L
 
-  /** Rows with ties in time, NULLs, and three groups of different sizes; four micro-batches, out
+  /** Rows with ties in time, NULLs, and three groups of different sizes; three micro-batches, out
     * of order.
     */
   private val rows = (1 to 30).map { i =>
@@ -30,72 +30,96 @@ class OverSuite extends OverStreamTest with CompiledCode {
   }
 
   private val runs =
-    Seq(Seq(rows.slice(0, 9).reverse, rows.slice(9, 14)), Seq(rows.slice(14, 20), rows.drop(20)))
+    Seq(Seq(rows.slice(0, 9).reverse, rows.slice(9, 14)), Seq(rows.drop(14)))
 
-  private def same(columns: String): Unit = {
-    def query = spark.sql(s"SELECT k, seq, $columns FROM $View")
-    assertSameRows(onStream(runs)(query), onTable(rows)(query), columns)
+  private def same(columns: String*): Unit = {
+    def query = spark.sql(s"SELECT seq, ${columns.mkString(", ")} FROM $View")
+    assertSameColumns(onStream(runs)(query), onTable(rows)(query), columns)
   }
 
   private val w = "PARTITION BY k ORDER BY ts, seq"
   private val t = "PARTITION BY k ORDER BY ts"
 
-  test("ROWS n PRECEDING") {
-    same(s"avg(x) OVER ($w ROWS 3 PRECEDING), sum(n) OVER ($w ROWS 3 PRECEDING)")
+  // Functions of one order share their rows and wait for the one that waits longest: those that
+  // follow the current row are in queries of their own.
+
+  test("ROWS n PRECEDING, and ROWS up to the current row") {
+    same(
+      s"avg(x) OVER ($w ROWS 3 PRECEDING)",
+      s"sum(n) OVER ($w ROWS 3 PRECEDING)",
+      s"count(n) OVER ($w ROWS BETWEEN 4 PRECEDING AND 2 PRECEDING)",
+      s"sum(n) OVER ($w ROWS UNBOUNDED PRECEDING)",
+      s"max(s) OVER ($w ROWS UNBOUNDED PRECEDING)")
   }
 
   test("ROWS between two distances") {
-    same(s"count(n) OVER ($w ROWS BETWEEN 4 PRECEDING AND 2 PRECEDING)")
-    same(s"sum(x) OVER ($w ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING)")
-    same(s"min(s) OVER ($w ROWS BETWEEN 1 FOLLOWING AND 3 FOLLOWING)")
-  }
-
-  test("the frame up to the current row") {
-    same(s"sum(n) OVER ($w ROWS UNBOUNDED PRECEDING), max(s) OVER ($w ROWS UNBOUNDED PRECEDING)")
-    same(s"sum(n) OVER ($t), count(*) OVER ($t), avg(x) OVER ($t)")
+    same(
+      s"sum(x) OVER ($w ROWS BETWEEN 2 PRECEDING AND 2 FOLLOWING)",
+      s"min(s) OVER ($w ROWS BETWEEN 1 FOLLOWING AND 3 FOLLOWING)")
   }
 
   test("RANGE with an interval") {
-    same(s"sum(n) OVER ($t RANGE INTERVAL 2 SECONDS PRECEDING)")
     same(
+      s"sum(n) OVER ($t RANGE INTERVAL 2 SECONDS PRECEDING)",
       s"count(*) OVER ($t RANGE BETWEEN INTERVAL 3 SECONDS PRECEDING AND INTERVAL 1 SECOND PRECEDING)")
-    same(s"count(n) OVER ($t RANGE BETWEEN CURRENT ROW AND INTERVAL 2 SECONDS FOLLOWING)")
-    same(s"count(n) OVER ($t RANGE BETWEEN CURRENT ROW AND CURRENT ROW)")
+    same(
+      s"count(n) OVER ($t RANGE BETWEEN CURRENT ROW AND INTERVAL 2 SECONDS FOLLOWING)",
+      s"count(n) OVER ($t RANGE BETWEEN CURRENT ROW AND CURRENT ROW)")
+  }
+
+  test("RANGE up to the current row") {
+    same(s"sum(n) OVER ($t)", s"count(*) OVER ($t)", s"avg(x) OVER ($t)")
   }
 
   test("functions of positions") {
-    same(s"row_number() OVER ($w), rank() OVER ($t), dense_rank() OVER ($t)")
-    // The two ranks of one operator have one SQL.
-    same(s"rank() OVER ($t), rank() OVER ($w), dense_rank() OVER ($w), dense_rank() OVER ($t)")
-    same(s"lag(n) OVER ($w), lag(n, 2, -1) OVER ($w), lag(s, 3, k) OVER ($w)")
-    same(s"lead(n) OVER ($w), lead(x, 2, 0.5D) OVER ($w)")
-    same(s"lag(n, 2) IGNORE NULLS OVER ($w), lead(n, 2, seq) IGNORE NULLS OVER ($w)")
-    same(s"first_value(n) OVER ($w), last_value(s) OVER ($w), nth_value(n, 3) OVER ($w)")
-    same(s"nth_value(n, 2) IGNORE NULLS OVER ($w ROWS 3 PRECEDING)")
-    same(s"last_value(n) IGNORE NULLS OVER ($w ROWS 2 PRECEDING)")
+    same(
+      // The two ranks of one operator have one SQL.
+      s"rank() OVER ($t)",
+      s"rank() OVER ($w)",
+      s"dense_rank() OVER ($w)",
+      s"dense_rank() OVER ($t)",
+      s"row_number() OVER ($w)",
+      s"lag(n) OVER ($w)",
+      s"lag(n, 2, -1) OVER ($w)",
+      s"lag(s, 3, k) OVER ($w)",
+      s"first_value(n) OVER ($w)",
+      s"last_value(s) OVER ($w)",
+      s"nth_value(n, 3) OVER ($w)",
+      s"nth_value(n, 2) IGNORE NULLS OVER ($w ROWS 3 PRECEDING)",
+      s"last_value(n) IGNORE NULLS OVER ($w ROWS 2 PRECEDING)")
+    same(
+      s"lead(n) OVER ($w)",
+      s"lead(x, 2, 0.5D) OVER ($w)",
+      s"lag(n, 2) IGNORE NULLS OVER ($w)",
+      s"lead(n, 2, seq) IGNORE NULLS OVER ($w)")
   }
 
   test("functions that walk over rows") {
-    same(s"collect_list(n) OVER ($w), percentile(x, 0.5D) OVER ($w ROWS 4 PRECEDING)")
     same(
-      s"mode(s) OVER ($w), max_by(n, x) OVER ($w ROWS 2 PRECEDING), approx_count_distinct(n) OVER ($w)")
+      s"collect_list(n) OVER ($w)",
+      s"percentile(x, 0.5D) OVER ($w ROWS 4 PRECEDING)",
+      s"mode(s) OVER ($w)",
+      s"max_by(n, x) OVER ($w ROWS 2 PRECEDING)",
+      s"approx_count_distinct(n) OVER ($w)")
   }
 
-  test("expressions around and inside, several windows, OVER of OVER") {
-    same(s"x - avg(x * 2 + n) OVER ($w ROWS 3 PRECEDING) AS d, n + row_number() OVER ($w) AS m")
+  test("expressions around and inside, several windows, and a filter above") {
     same(
-      s"sum(n) OVER ($w), sum(n) OVER (PARTITION BY s ORDER BY ts, seq), count(*) OVER (ORDER BY ts, seq)")
-    def nested = spark.sql(s"""SELECT k, seq, max(m) OVER ($w) FROM
-      (SELECT *, avg(x) OVER ($w ROWS 2 PRECEDING) AS m FROM $View) WHERE m IS NOT NULL""")
-    assertSameRows(onStream(runs)(nested), onTable(rows)(nested), "nested")
+      s"x - avg(x * 2 + n) OVER ($w ROWS 3 PRECEDING) AS d",
+      s"n + row_number() OVER ($w) AS m",
+      s"sum(n) OVER ($w)",
+      s"sum(n) OVER (PARTITION BY s ORDER BY ts, seq)",
+      s"count(*) OVER (ORDER BY ts, seq)")
     def first = spark.sql(
       s"SELECT * FROM (SELECT k, seq, row_number() OVER ($w) AS r FROM $View) WHERE r <= 3")
     assertSameRows(onStream(runs)(first), onTable(rows)(first), "first rows")
   }
 
-  test("a WITH clause, and a join with itself") {
-    def common = spark.sql(s"""WITH t AS (SELECT *, lag(n) OVER ($w) AS p FROM $View)
-      SELECT k, seq, p, sum(p) OVER ($w ROWS 2 PRECEDING) FROM t WHERE n > 2""")
+  test("OVER of OVER with a WITH clause, and a join with itself") {
+    def common = spark.sql(s"""WITH t AS (
+      SELECT *, lag(n) OVER ($w) AS p, avg(x) OVER ($w ROWS 2 PRECEDING) AS m FROM $View)
+      SELECT k, seq, p, sum(p) OVER ($w ROWS 2 PRECEDING), max(m) OVER ($w) FROM t
+      WHERE n > 2 AND m IS NOT NULL""")
     assertSameRows(onStream(runs)(common), onTable(rows)(common), "WITH")
     def joined = {
       val means = spark.sql(s"SELECT k, seq, avg(x) OVER ($w ROWS 2 PRECEDING) AS m FROM $View")
@@ -107,14 +131,15 @@ class OverSuite extends OverStreamTest with CompiledCode {
     assertSameRows(onStream(runs)(joined), onTable(rows)(joined), "join")
   }
 
-  test("an aggregator of the user") {
+  test("aggregators of the user, one of them with a buffer that is NULL without rows") {
     spark.udf.register("longest", udaf(OverSuite.Longest))
-    same(s"longest(s) OVER ($w), longest(s) OVER ($w ROWS 3 PRECEDING)")
-  }
-
-  test("an aggregator of the user whose buffer without rows is NULL") {
     spark.udf.register("counted", udaf(OverSuite.Counted))
-    same(s"counted(s) OVER ($w), counted(s) OVER ($w ROWS 40 PRECEDING)")
+    same(
+      s"longest(s) OVER ($w)",
+      s"longest(s) OVER ($w ROWS 3 PRECEDING)",
+      s"counted(s) OVER ($w)",
+      s"counted(s) OVER ($w ROWS 3 PRECEDING)",
+      s"counted(s) OVER ($w ROWS 40 PRECEDING)")
   }
 }
 

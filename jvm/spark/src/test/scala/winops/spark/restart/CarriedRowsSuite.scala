@@ -102,7 +102,7 @@ class CarriedRowsSuite extends KeepStreamTest with RandomProperties {
   }
 
   (1 to Runs).foreach { run =>
-    val tags = Longer.unless(run <= 4)
+    val tags = Longer.unless(run <= 2)
     property(s"the changes before and after are those of one consumer: run $run", tags: _*) {
       random =>
         check(mixed(random))
@@ -110,7 +110,7 @@ class CarriedRowsSuite extends KeepStreamTest with RandomProperties {
   }
 
   (1 to Runs / 2).foreach { run =>
-    val tags = Longer.unless(run <= 2)
+    val tags = Longer.unless(run == 1)
     property(s"aggregates after a restart are those of the changes: run $run", tags: _*) {
       random =>
         checkAggregates(mixed(random))

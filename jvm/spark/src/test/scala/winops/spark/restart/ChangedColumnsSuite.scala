@@ -11,23 +11,24 @@ import winops.spark.testing.{KeepStreamTest, Tick}
 class ChangedColumnsSuite extends KeepStreamTest {
   private val call = "PARTITION BY (k) ORDER BY (n), 'KEEP 1 ROWS', time => 'ts'"
 
-  /** Starts a query with the column `before`, then one with the column `now` instead.
+  /** Starts a query with the columns before a change, then one with those after it.
     *
+    * @param changes
+    *   the SQL of each column before and after
     * @param check
     *   gets the plan of the restart, and runs the second query when it calls the argument
     */
-  private def restarted(before: String, now: String)(
-      check: (Seq[Row], () => Seq[Row]) => Unit): Unit = withClue(s"$before -> $now: ") {
-    withTempDir { folder =>
-      val checkpoint = folder.getCanonicalPath
-      val stream = ticks()
-      def query(column: String): DataFrame =
-        keep(timed(stream).selectExpr("k", "ts", "n", column), call)
-      stream.addData(Tick("a", 1, 1))
-      val _ = runAll(query(before), checkpoint)
-      val plan = restartPlanOf(query(now), checkpoint)
-      check(plan, () => after(stream, query(now), checkpoint))
-    }
+  private def restarted(changes: (String, String)*)(
+      check: (Seq[Row], () => Seq[Row]) => Unit): Unit = withTempDir { folder =>
+    val checkpoint = folder.getCanonicalPath
+    val stream = ticks()
+    def query(columns: Seq[String]): DataFrame =
+      keep(timed(stream).selectExpr(Seq("k", "ts", "n") ++ columns: _*), call)
+    val (before, now) = changes.unzip
+    stream.addData(Tick("a", 1, 1))
+    val _ = runAll(query(before), checkpoint)
+    val plan = restartPlanOf(query(now), checkpoint)
+    check(plan, () => after(stream, query(now), checkpoint))
   }
 
   private def after(stream: MemoryStream[Tick], query: DataFrame, checkpoint: String) = {
@@ -45,29 +46,38 @@ class ChangedColumnsSuite extends KeepStreamTest {
       case others => fail(s"not one delete: $others")
     }
 
-  private def assertNeedsHistory(before: String, now: String, because: String): Unit =
-    restarted(before, now) { (plan, run) =>
-      assert(outcomes(plan) == Seq("needs history", "needs history"))
-      assert(plan(1).getAs[String]("because").contains(because))
+  /** Checks that each change of a value, as SQL, needs history. */
+  private def assertNeedHistory(because: String)(changes: (String, String)*): Unit = {
+    val columns = changes.zipWithIndex.map { case ((before, now), i) =>
+      s"$before AS v$i" -> s"$now AS v$i"
+    }
+    restarted(columns: _*) { (plan, run) =>
+      assert(plan.head.getAs[String]("outcome") == "needs history")
+      assert(plan.tail.map(_.getAs[String]("subject")) == changes.indices.map(i => s"column v$i"))
+      plan.tail.zip(columns).foreach { case (difference, change) =>
+        assert(difference.getAs[String]("outcome") == "needs history", change)
+        assert(difference.getAs[String]("because").contains(because), change)
+      }
       val error = intercept[Exception](run())
       assert(conditionsOf(error).contains("WINOPS_POLICY_CHANGED"))
     }
+  }
 
   test("fields of structs in another order need history at every depth") {
     val (one, other) = ("struct(n AS x, n * 10 AS y)", "struct(n * 10 AS y, n AS x)")
-    Seq[String => String](
+    val atEveryDepth = Seq[String => String](
       s => s,
       s => s"array($s)",
       s => s"map('key', $s)",
       s => s"struct($s AS inner)",
-      s => s"array(struct(1 AS one, map($s, $s) AS inner))").foreach { nested =>
-      assertNeedsHistory(s"${nested(one)} AS s", s"${nested(other)} AS s", "another order")
-    }
-    assertNeedsHistory(s"$one AS s", "struct(n AS x, n * 10 AS z) AS s", "other names")
+      s => s"array(struct(1 AS one, map($s, $s) AS inner))")
+    assertNeedHistory("another order")(
+      atEveryDepth.map(nested => nested(one) -> nested(other)): _*)
+    assertNeedHistory("other names")(one -> "struct(n AS x, n * 10 AS z)")
   }
 
   test("a type to which values are rounded, cut or moved in time needs history") {
-    Seq(
+    val types = Seq(
       "bigint" -> "float",
       "bigint" -> "double",
       "int" -> "float",
@@ -81,13 +91,14 @@ class ChangedColumnsSuite extends KeepStreamTest {
       "timestamp_ntz" -> "timestamp",
       "timestamp" -> "string",
       "binary" -> "string",
-      "interval day to second" -> "interval day to hour").foreach { case (before, now) =>
-      assertNeedsHistory(s"CAST(NULL AS $before) AS v", s"CAST(NULL AS $now) AS v", "loss")
-    }
+      "interval day to second" -> "interval day to hour")
+    assertNeedHistory("loss")(types.map { case (before, now) =>
+      s"CAST(NULL AS $before)" -> s"CAST(NULL AS $now)"
+    }: _*)
   }
 
   test("stored values keep their value in a wider type") {
-    Seq(
+    val casts = Seq(
       ("tinyint", "bigint", "n", "1"),
       ("smallint", "float", "n", "1.0"),
       ("int", "double", "n", "1.0"),
@@ -98,31 +109,35 @@ class ChangedColumnsSuite extends KeepStreamTest {
       ("bigint", "string", "n", "1"),
       ("array<int>", "array<bigint>", "array(n)", "ArraySeq(1)"),
       ("struct<x: int>", "struct<X: bigint>", "struct(n)", "[1]"),
-      ("date", "timestamp_ntz", "DATE'2026-01-01'", "2026-01-01T00:00")).foreach {
-      case (before, now, value, expected) =>
-        restarted(s"CAST($value AS $before) AS v", s"CAST($value AS $now) AS v") { (plan, run) =>
-          assert(outcomes(plan) == Seq("is rebuilt", "is rebuilt"))
-          assert(deleted(run(), "v") == expected)
-        }
+      ("date", "timestamp_ntz", "DATE'2026-01-01'", "2026-01-01T00:00"))
+    val columns = casts.zipWithIndex.map { case ((before, now, value, _), i) =>
+      s"CAST($value AS $before) AS v$i" -> s"CAST($value AS $now) AS v$i"
+    }
+    restarted(columns: _*) { (plan, run) =>
+      assert(outcomes(plan) == "is rebuilt" +: casts.map(_ => "is rebuilt"))
+      val rows = run()
+      casts.zipWithIndex.foreach { case ((before, now, _, expected), i) =>
+        assert(deleted(rows, s"v$i") == expected, s"$before -> $now")
+      }
     }
   }
 
   test("a column whose name is written in another case keeps its values") {
-    Seq(
-      ("n * 2 AS Price", "n * 2 AS price", "price", "2"),
-      ("n * 2 AS Price", "CAST(n * 2 AS bigint) AS PRICE", "PRICE", "2"),
-      ("array(n) AS Price", "array(n) AS price", "price", "ArraySeq(1)")).foreach {
-      case (before, now, column, expected) =>
-        restarted(before, now) { (plan, run) =>
-          assert(outcomes(plan) == Seq("is rebuilt", "is rebuilt"))
-          assert(deleted(run(), column) == expected)
-        }
+    restarted(
+      "n * 2 AS Price" -> "n * 2 AS price",
+      "n * 2 AS Wider" -> "CAST(n * 2 AS bigint) AS WIDER",
+      "array(n) AS List" -> "array(n) AS list") { (plan, run) =>
+      assert(outcomes(plan) == Seq.fill(4)("is rebuilt"))
+      val rows = run()
+      assert(deleted(rows, "price") == "2")
+      assert(deleted(rows, "WIDER") == "2")
+      assert(deleted(rows, "list") == "ArraySeq(1)")
     }
   }
 
   test("a session in which the case of names matters has another column") {
     withSQLConf("spark.sql.caseSensitive" -> "true") {
-      restarted("n * 2 AS Price", "n * 2 AS price") { (plan, run) =>
+      restarted("n * 2 AS Price" -> "n * 2 AS price") { (plan, run) =>
         assert(plan.map(_.getAs[String]("because")).exists(_.contains("It is NULL")))
         assert(deleted(run(), "price") == "null")
       }
@@ -164,7 +179,7 @@ class ChangedColumnsSuite extends KeepStreamTest {
 
   test("columns that differ in their case only are not mixed up") {
     withSQLConf("spark.sql.caseSensitive" -> "true") {
-      restarted("n * 2 AS N", "n * 3 AS nN") { (plan, run) =>
+      restarted("n * 2 AS N" -> "n * 3 AS nN") { (plan, run) =>
         assert(outcomes(plan).head == "is rebuilt")
         assert(deleted(run(), "n") == "1")
       }

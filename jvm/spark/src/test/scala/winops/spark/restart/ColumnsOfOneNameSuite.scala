@@ -7,9 +7,10 @@ import org.apache.spark.sql.functions.{avg, col, collect_list, last, lit, max, s
 
 import winops.{keep => keepRows}
 import winops.spark.testing.{KeepStreamTest, RandomProperties, Tick}
+import winops.testing.{Longer, TableTests}
 
 /** Restarts of queries whose input has several columns of one name, which a join leaves. */
-class ColumnsOfOneNameSuite extends KeepStreamTest with RandomProperties {
+class ColumnsOfOneNameSuite extends KeepStreamTest with RandomProperties with TableTests {
   import testImplicits._
 
   private lazy val rates = Seq("a" -> 100, "b" -> 200).toDF("k", "n")
@@ -67,22 +68,24 @@ class ColumnsOfOneNameSuite extends KeepStreamTest with RandomProperties {
   }
 
   (1 to 3).foreach { run =>
-    property(s"an aggregate over the other column is another aggregate: run $run") { random =>
-      val functions = Seq[Column => Column](
-        sum,
-        avg,
-        max(_),
-        collect_list(_),
-        n => sum(n + 1) * 2,
-        n => sum(n) + max(n))
-      val function = functions(random.nextInt(functions.size))
-      val own = random.nextBoolean()
-      val now = aggregate(!own)(function)(_)
-      after(aggregate(own)(function)) { (checkpoint, stream) =>
-        stream.addData(later)
-        assert(outcomes(now(stream), checkpoint).head == "whole state" -> "is rebuilt")
-        assert(shown(runAll(now(stream), checkpoint).rows) == always(now))
-      }
+    val tags = Longer.unless(run == 1)
+    property(s"an aggregate over the other column is another aggregate: run $run", tags: _*) {
+      random =>
+        val functions = Seq[Column => Column](
+          sum,
+          avg,
+          max(_),
+          collect_list(_),
+          n => sum(n + 1) * 2,
+          n => sum(n) + max(n))
+        val function = functions(random.nextInt(functions.size))
+        val own = random.nextBoolean()
+        val now = aggregate(!own)(function)(_)
+        after(aggregate(own)(function)) { (checkpoint, stream) =>
+          stream.addData(later)
+          assert(outcomes(now(stream), checkpoint).head == "whole state" -> "is rebuilt")
+          assert(shown(runAll(now(stream), checkpoint).rows) == always(now))
+        }
     }
   }
 
@@ -113,21 +116,23 @@ class ColumnsOfOneNameSuite extends KeepStreamTest with RandomProperties {
     keepRows(rows, "KEEP 2 ROWS", per = if (own) n else rate, orderBy = "ts").changes()
   }
 
-  test("another column of the order or the group needs history") {
-    Seq[(String, Boolean => MemoryStream[Tick] => DataFrame)](
+  private val orderOrGroup = for {
+    own <- Seq(true, false)
+    (subject, query) <- Seq[(String, Boolean => MemoryStream[Tick] => DataFrame)](
       "order" -> (own => ordered(own)(_)),
-      "group" -> (own => grouped(own)(_))).foreach { case (subject, query) =>
-      Seq(true, false).foreach { own =>
-        after(query(own)) { (checkpoint, stream) =>
-          stream.addData(later)
-          val now = query(!own)(stream)
-          assert(outcomes(now, checkpoint).exists { case (name, outcome) =>
-            name.startsWith(subject) && outcome == "needs history"
-          })
-          assert(conditionsOf(failureOf(now, checkpoint)).contains("WINOPS_POLICY_CHANGED"))
-          assert(outcomes(query(own)(stream), checkpoint) == Seq("whole state" -> "continues"))
-        }
-      }
+      "group" -> (own => grouped(own)(_)))
+  } yield (s"$subject, first by ${if (own) "the own" else "the other"}", subject, own, query)
+
+  testEach("another column of the order or the group needs history", short = 2)(
+    orderOrGroup: _*) { case (_, subject, own, query) =>
+    after(query(own)) { (checkpoint, stream) =>
+      stream.addData(later)
+      val now = query(!own)(stream)
+      assert(outcomes(now, checkpoint).exists { case (name, outcome) =>
+        name.startsWith(subject) && outcome == "needs history"
+      })
+      assert(conditionsOf(failureOf(now, checkpoint)).contains("WINOPS_POLICY_CHANGED"))
+      assert(outcomes(query(own)(stream), checkpoint) == Seq("whole state" -> "continues"))
     }
   }
 

@@ -11,9 +11,11 @@ import org.apache.spark.sql.functions.udf
 
 import winops.withHistory
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.TableTests
 
 /** The plan of a restart, shown before the query runs, and confirmed. */
-class RestartPlanSuite extends KeepStreamTest {
+class RestartPlanSuite extends KeepStreamTest with TableTests {
+  import KeepStreamTest.{changelog, formatTwo, hdfs, rocksDb}
   import testImplicits._
 
   private val call = "PARTITION BY (k) ORDER BY (n), 'KEEP 2 ROWS', time => 'ts'"
@@ -71,23 +73,21 @@ class RestartPlanSuite extends KeepStreamTest {
     }
   }
 
-  test("the cost has the bytes of the files that a start reads, with each state store") {
-    import KeepStreamTest.{changelog, formatTwo, hdfs, rocksDb}
-    Seq(Seq(hdfs), Seq(rocksDb), Seq(rocksDb, changelog), Seq(rocksDb, changelog, formatTwo))
-      .foreach { settings =>
-        withSQLConf(settings: _*) {
-          withClue(s"$settings: ") {
-            after(wide(keep(_, call))) { (checkpoint, stream) =>
-              val plan = restartPlanOf(wide(aggregates(_, "avg(n)"))(timed(stream)), checkpoint)
-              assert(plan.head.getAs[Long]("rows") == 4)
-              val bytes = plan.head.getAs[Long]("bytes")
-              assert(
-                bytes > 4 * RestartPlanSuite.Incompressible && bytes <= bytesOf(
-                  new File(checkpoint, "state")))
-            }
-          }
-        }
+  testEach("the cost has the bytes of the files that a start reads", short = 2)(
+    "HDFS" -> Seq(hdfs),
+    "RocksDB with changelog and format 2" -> Seq(rocksDb, changelog, formatTwo),
+    "RocksDB" -> Seq(rocksDb),
+    "RocksDB with changelog" -> Seq(rocksDb, changelog)) { case (_, settings) =>
+    withSQLConf(settings: _*) {
+      after(wide(keep(_, call))) { (checkpoint, stream) =>
+        val plan = restartPlanOf(wide(aggregates(_, "avg(n)"))(timed(stream)), checkpoint)
+        assert(plan.head.getAs[Long]("rows") == 4)
+        val bytes = plan.head.getAs[Long]("bytes")
+        assert(
+          bytes > 4 * RestartPlanSuite.Incompressible && bytes <= bytesOf(
+            new File(checkpoint, "state")))
       }
+    }
   }
 
   /** The query with a column of bytes that no store can compress. */
@@ -127,19 +127,20 @@ class RestartPlanSuite extends KeepStreamTest {
     }
   }
 
-  test("another idle time continues, and reads and writes every group") {
+  testEach("another idle time continues, and reads and writes every group", short = 2)(
+    ("added", "", "9 days"),
+    ("removed", "9 days", ""),
+    ("shorter", "9 days", "8 days")) { case (_, before, now) =>
     def of(idle: String): DataFrame => DataFrame =
       df => keep(df, if (idle.isEmpty) call else s"$call, idle => '$idle'")
-    Seq(("", "9 days"), ("9 days", ""), ("9 days", "8 days")).foreach { case (before, now) =>
-      after(of(before)) { (checkpoint, stream) =>
-        val other = restartPlanOf(of(now)(timed(stream)), checkpoint)
-        assert(outcomes(other) == Seq("whole state" -> "continues"))
-        assert(Seq("groups", "rows").map(other.head.getAs[Long]) == Seq(3, 4))
-        assert(other.head.getAs[String]("because").contains("every group"))
-        val same = restartPlanOf(of(before)(timed(stream)), checkpoint).head
-        assert(same.getAs[Long]("groups") == 0)
-        assert(same.getAs[String]("because") == "The query is that of the checkpoint.")
-      }
+    after(of(before)) { (checkpoint, stream) =>
+      val other = restartPlanOf(of(now)(timed(stream)), checkpoint)
+      assert(outcomes(other) == Seq("whole state" -> "continues"))
+      assert(Seq("groups", "rows").map(other.head.getAs[Long]) == Seq(3, 4))
+      assert(other.head.getAs[String]("because").contains("every group"))
+      val same = restartPlanOf(of(before)(timed(stream)), checkpoint).head
+      assert(same.getAs[Long]("groups") == 0)
+      assert(same.getAs[String]("because") == "The query is that of the checkpoint.")
     }
   }
 
@@ -252,7 +253,18 @@ class RestartPlanSuite extends KeepStreamTest {
     }
   }
 
-  test("one plan confirms all operators of a query, whichever of them have changed") {
+  private val (changed, other, same) =
+    (Option("n * 2 AS changed"), Option("n * 3 AS tripled"), Option.empty[String])
+
+  testEach(
+    "one plan confirms all operators of a query, whichever of them have changed",
+    short = 2)(
+    ("both of a union", false, changed, other),
+    ("the second of a chain", true, same, other),
+    ("both of a chain", true, changed, other),
+    ("the first of a chain", true, changed, same),
+    ("the first of a union", false, changed, same),
+    ("the second of a union", false, same, other)) { case (_, isChain, first, second) =>
     def union(first: Option[String], second: Option[String])(df: DataFrame): DataFrame =
       Seq(first, second)
         .map { more =>
@@ -267,44 +279,40 @@ class RestartPlanSuite extends KeepStreamTest {
         .selectExpr("k", "_change_time AS ts", "n AS seq", second.getOrElse("n AS other"))
       keep(below, "PARTITION BY (k) ORDER BY (seq), 'KEEP 2 ROWS', time => 'ts'")
     }
-    val (changed, other, same) = (Some("n * 2 AS changed"), Some("n * 3 AS tripled"), None)
-    for {
-      query <- Seq(union _, chain _)
-      (first, second) <- Seq(changed -> other, changed -> same, same -> other)
-    } {
-      after(query(None, None)) { (checkpoint, stream) =>
-        val now = query(first, second)(timed(stream))
-        val rows = restartPlanOf(now, checkpoint)
-        val plans = rows.map(_.getAs[String]("plan")).distinct
-        assert(plans.size == 1)
-        val outcomesOf = rows.groupMap(_.getAs[Long]("operator"))(_.getAs[String]("outcome"))
-        assert(outcomesOf.keySet == Set(0, 1))
-        withSQLConf(RestartSettings.Confirm -> "true") {
-          val error = failureOf(now, checkpoint)
-          assert(conditionsOf(error).contains("WINOPS_RESTART_UNCONFIRMED"))
-          withSQLConf(RestartSettings.Plan -> plans.head) {
-            stream.addData(Tick("a", 300, 300))
-            assert(runAll(now, checkpoint).rows.nonEmpty)
-          }
+    def query(first: Option[String], second: Option[String])(df: DataFrame): DataFrame =
+      if (isChain) chain(first, second)(df) else union(first, second)(df)
+    after(query(None, None)) { (checkpoint, stream) =>
+      val now = query(first, second)(timed(stream))
+      val rows = restartPlanOf(now, checkpoint)
+      val plans = rows.map(_.getAs[String]("plan")).distinct
+      assert(plans.size == 1)
+      val outcomesOf = rows.groupMap(_.getAs[Long]("operator"))(_.getAs[String]("outcome"))
+      assert(outcomesOf.keySet == Set(0, 1))
+      withSQLConf(RestartSettings.Confirm -> "true") {
+        val error = failureOf(now, checkpoint)
+        assert(conditionsOf(error).contains("WINOPS_RESTART_UNCONFIRMED"))
+        withSQLConf(RestartSettings.Plan -> plans.head) {
+          stream.addData(Tick("a", 300, 300))
+          assert(runAll(now, checkpoint).rows.nonEmpty)
         }
       }
-      // Without the plan of the whole query, each error names what is to be added.
-      after(query(None, None)) { (checkpoint, stream) =>
-        val now = query(first, second)(timed(stream))
-        withSQLConf(RestartSettings.Confirm -> "true") {
-          val confirmed = Iterator.iterate("") { plan =>
-            withSQLConf(RestartSettings.Plan -> plan) {
-              val error = failureOf(now, checkpoint)
-              s"set ${RestartSettings.Plan} to ([0-9a-f, ]+)".r
-                .findFirstMatchIn(error.getMessage)
-                .get
-                .group(1)
-            }
-          }
-          val plan = confirmed.drop(Seq(first, second).count(_.isDefined)).next()
+    }
+    // Without the plan of the whole query, each error names what is to be added.
+    after(query(None, None)) { (checkpoint, stream) =>
+      val now = query(first, second)(timed(stream))
+      withSQLConf(RestartSettings.Confirm -> "true") {
+        val confirmed = Iterator.iterate("") { plan =>
           withSQLConf(RestartSettings.Plan -> plan) {
-            assert(runAll(now, checkpoint).rows.nonEmpty)
+            val error = failureOf(now, checkpoint)
+            s"set ${RestartSettings.Plan} to ([0-9a-f, ]+)".r
+              .findFirstMatchIn(error.getMessage)
+              .get
+              .group(1)
           }
+        }
+        val plan = confirmed.drop(Seq(first, second).count(_.isDefined)).next()
+        withSQLConf(RestartSettings.Plan -> plan) {
+          assert(runAll(now, checkpoint).rows.nonEmpty)
         }
       }
     }

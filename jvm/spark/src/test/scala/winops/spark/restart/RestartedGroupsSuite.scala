@@ -60,43 +60,40 @@ class RestartedGroupsSuite extends TableTests {
     }
   }
 
-  private val windows: Seq[(String, KeepPlan)] = Seq(
-    Ccl -> "KEEP 3 ROWS",
-    Ccl -> "KEEP EVERY 3 ROWS",
+  private val several = "several windows" ->
+    planOf(Seq("KEEP 2 ROWS", "KEEP 4 ROWS", "KEEP EVERY 3 ROWS"))
+
+  private val windows: Seq[(String, KeepPlan)] = several +: Seq(
     Ccl -> "KEEP 2 ROWS SLACK 3",
     Ccl -> "KEEP 3 SECONDS",
     Apama -> "retain 4 every 3",
+    Esper -> "#time_batch(3 sec)",
+    Esper -> "select rstream * from S#length_batch(3)",
+    Esper -> "#sort(2, n desc)",
+    Spl -> "sliding, count(3), count(2)",
+    Ccl -> "KEEP 3 ROWS",
+    Ccl -> "KEEP EVERY 3 ROWS",
     Apama -> "retain 2 with unique k",
     Esper -> "#length_batch(4)",
-    Esper -> "#time_batch(3 sec)",
     Esper -> "#length(3)",
     Esper -> "select rstream * from S#length(3)",
     Esper -> "select istream * from S#length(3)",
-    Esper -> "select rstream * from S#length_batch(3)",
-    Esper -> "#sort(2, n desc)",
     Esper -> "#firstlength(2)",
     Esper -> "#unique(n % 3)",
-    Spl -> "tumbling, count(3)",
-    Spl -> "sliding, count(3), count(2)").map { case (dialect, text) =>
-    text -> planOf(dialect, text)
-  } :+ ("several windows" -> planOf(Seq("KEEP 2 ROWS", "KEEP 4 ROWS", "KEEP EVERY 3 ROWS")))
+    Spl -> "tumbling, count(3)").map { case (dialect, text) => text -> planOf(dialect, text) }
 
-  windows.foreach { case (name, plan) =>
-    test(s"a group that is rebuilt goes on with its numbers: $name") {
+  testEach("a group that is rebuilt goes on with its numbers", short = 8)(windows: _*) {
+    case (_, plan) =>
+      def changes(task: DrivenTask, n: Int): Seq[Change] =
+        changesOf(task, n * 1000L, rows(n, n + 1))
+      val other = new DrivenTask(plan)
+      val expected = (0 until 15).map(changes(other, _))
       (1 to 9).foreach { early =>
         val before = new DrivenTask(without(KeepPlans.text, plan))
-        val other = new DrivenTask(plan)
-        (0 until early).foreach { n =>
-          val at = n * 1000L
-          assert(changesOf(before, at, rows(n, n + 1)) == changesOf(other, at, rows(n, n + 1)))
-        }
+        (0 until early).foreach(n => assert(changes(before, n) == expected(n)))
         val now = before.restarted(plan)
-        (early until early + 6).foreach { n =>
-          val at = n * 1000L
-          assert(changesOf(now, at, rows(n, n + 1)) == changesOf(other, at, rows(n, n + 1)))
-        }
+        (early until early + 6).foreach(n => assert(changes(now, n) == expected(n)))
       }
-    }
   }
 
   test("rows are found by their primary keys after a rebuild") {

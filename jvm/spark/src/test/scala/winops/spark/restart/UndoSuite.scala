@@ -13,6 +13,7 @@ import org.apache.spark.sql.internal.SQLConf
 
 import winops.readState
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.Longer
 
 /** Returns to the former query after a restart with another one, as `docs/restarts.md` says. */
 class UndoSuite extends KeepStreamTest {
@@ -34,15 +35,9 @@ class UndoSuite extends KeepStreamTest {
     df.withColumn("more", $"n" * 2),
     s"$call, output => 'agg', aggregates => TABLE(SELECT sum(more) FROM input_of_keep)")
 
-  /** Registers a test for each store. */
-  private def testEach(name: String)(check: => Unit): Unit =
-    stores.foreach { case (store, settings) =>
-      test(s"$name: $store")(withSQLConf(settings: _*)(check))
-    }
-
   private def ticksFrom(numbers: Range): Seq[Tick] = numbers.map(n => Tick("a", n.toLong, n))
 
-  testEach("the former query runs the micro-batch in which a changed query failed") {
+  testStores("the former query runs the micro-batch in which a changed query failed") {
     withTempDir { folder =>
       val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
       stream.addData(ticksFrom(0 until 4))
@@ -53,7 +48,7 @@ class UndoSuite extends KeepStreamTest {
     }
   }
 
-  testEach("a query whose first micro-batch failed is no former query") {
+  testStores("a query whose first micro-batch failed is no former query") {
     withTempDir { folder =>
       val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
       val rows = stream.toDF()
@@ -67,7 +62,7 @@ class UndoSuite extends KeepStreamTest {
     }
   }
 
-  testEach("rows enter another window after a start with it has failed") {
+  testStores("rows enter another window after a start with it has failed") {
     withTempDir { folder =>
       val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
       val restart = "on_change => 'carry'"
@@ -93,7 +88,9 @@ class UndoSuite extends KeepStreamTest {
 
   // Files of version 2 of the checkpoint format have unique names.
   stores.filterNot(_._2.contains(formatTwo)).foreach { case (name, settings) =>
-    test(s"the former query continues before the micro-batches of a changed query: $name") {
+    test(
+      s"the former query continues before the micro-batches of a changed query: $name",
+      Longer.unless(name != "RocksDB"): _*) {
       withSQLConf(settings: _*)(withTempDir { folder =>
         val (checkpoint, copy) = (new File(folder, "checkpoint"), new File(folder, "copy"))
         val source = s"$folder/source"

@@ -14,10 +14,11 @@ import org.apache.spark.sql.streaming.StreamingQueryException
 
 import winops.spark.internal.WinopsAnalysisException
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.TableTests
 
 /** The order of rows without `order_by` is the source's order, however Spark cuts it into tasks.
   */
-class SourceOrderSuite extends KeepStreamTest {
+class SourceOrderSuite extends KeepStreamTest with TableTests {
   import testImplicits._
 
   private val fileRows = Seq(7, 60, 1, 33, 90, 12)
@@ -82,50 +83,52 @@ class SourceOrderSuite extends KeepStreamTest {
       .map { case (name, rows) => name -> rows.sortBy(_._2).map(_._3) }
   }
 
-  test("rows of a file are applied in the order of the file, of several in that of their names") {
+  testEach(
+    "rows of a file are applied in the order of the file, of several in that of their names",
+    short = 1)(cuts.reverse: _*) { cut =>
     withTempDir { folder =>
       val formats = Seq("json", "csv", "text", "parquet", "orc")
       formats.foreach(writeFiles(folder, _))
-      cuts.foreach { cut =>
-        cutFiles(cut) {
-          val files = formats.map(format => format -> numbers(filesOf(folder, format))).toMap
-          val json = files("json")
-          lazy val derived = Map(
-            "filtered" -> json.where($"n" % 3 =!= 0),
-            "both" -> files("csv").where($"n" < 40).union(json.where($"n" >= 40)),
-            "exploded" -> json
-              .select($"n", explode(array(lit(0), lit(1))).as("twice"))
-              .select(($"n" * 2 + $"twice").as("n")),
-            "mapped" -> json.as[Long].map(_ + 1).toDF("n"),
-            "coalesced" -> files("parquet").coalesce(2),
-            "version_2" -> withSQLConf(SQLConf.USE_V1_SOURCE_LIST.key -> "") {
-              numbers(filesOf(folder, "orc"))
-            })
-          val sources = if (cut == cuts.last) files ++ derived else files
-          applied(sources).foreach { case (name, found) =>
-            val expected = name match {
-              case "exploded" => 0L until 2L * total
-              case "mapped" => 1L to total.toLong
-              case "filtered" => (0L until total.toLong).filter(_ % 3 != 0)
-              case _ => 0L until total.toLong
-            }
-            assert(found == expected, s"$name, cut $cut")
+      cutFiles(cut) {
+        val files = formats.map(format => format -> numbers(filesOf(folder, format))).toMap
+        val json = files("json")
+        lazy val derived = Map(
+          "filtered" -> json.where($"n" % 3 =!= 0),
+          "both" -> files("csv").where($"n" < 40).union(json.where($"n" >= 40)),
+          "exploded" -> json
+            .select($"n", explode(array(lit(0), lit(1))).as("twice"))
+            .select(($"n" * 2 + $"twice").as("n")),
+          "mapped" -> json.as[Long].map(_ + 1).toDF("n"),
+          "coalesced" -> files("parquet").coalesce(2),
+          "version_2" -> withSQLConf(SQLConf.USE_V1_SOURCE_LIST.key -> "") {
+            numbers(filesOf(folder, "orc"))
+          })
+        val sources = if (cut == cuts.last) files ++ derived else files
+        applied(sources).foreach { case (name, found) =>
+          val expected = name match {
+            case "exploded" => 0L until 2L * total
+            case "mapped" => 1L to total.toLong
+            case "filtered" => (0L until total.toLong).filter(_ % 3 != 0)
+            case _ => 0L until total.toLong
           }
+          assert(found == expected, s"$name, cut $cut")
         }
       }
     }
   }
 
-  test("local rows and ranges are applied in their own order, in any number of tasks") {
+  testEach(
+    "local rows and ranges are applied in their own order, in any number of tasks",
+    short = 1)("7", "3", "1") { tasks =>
     // Descending numbers, because the order of their bytes is ascending.
     val numbersOfDriver = 49L to 0L by -1L
-    Seq("1", "3", "7").foreach { tasks =>
-      withSQLConf(SQLConf.LEAF_NODE_DEFAULT_PARALLELISM.key -> tasks) {
-        val range = spark.range(49, -1, -1, tasks.toInt).toDF("n")
-        val cached = range.where($"n" >= 0).cache()
-        cached.count()
-        try {
-          val found = applied(Map(
+    withSQLConf(SQLConf.LEAF_NODE_DEFAULT_PARALLELISM.key -> tasks) {
+      val range = spark.range(49, -1, -1, tasks.toInt).toDF("n")
+      val cached = range.where($"n" >= 0).cache()
+      cached.count()
+      try {
+        val found = applied(
+          Map(
             "range" -> range,
             "range_function" -> spark.sql(s"SELECT id AS n FROM range(49, -1, -1, $tasks)"),
             "local" -> numbersOfDriver.toDF("n"),
@@ -140,11 +143,10 @@ class SourceOrderSuite extends KeepStreamTest {
             "named" -> spark.sql(
               "WITH a AS (SELECT id AS n FROM range(49, -1, -1)) SELECT n FROM a WHERE n >= 9 " +
                 "UNION ALL SELECT n FROM a WHERE n < 9")))
-          found.foreach { case (name, order) =>
-            assert(order == numbersOfDriver, s"$name, $tasks")
-          }
-        } finally cached.unpersist()
-      }
+        found.foreach { case (name, order) =>
+          assert(order == numbersOfDriver, name)
+        }
+      } finally cached.unpersist()
     }
   }
 
@@ -210,11 +212,11 @@ class SourceOrderSuite extends KeepStreamTest {
     calls.foreach { call =>
       val found = Seq(1, 5).map { tasks =>
         val shuffled = rows.orderBy(($"n" * tasks) % 11).repartition(tasks)
-        val all = kept(shuffled, call).collect().map(_.toString).sorted.toSeq
+        val all = kept(shuffled, call).collect().toSeq
         // The columns that are read from the result do not break ties.
         val some = kept(shuffled, call).select("n").collect().map(_.getLong(0)).sorted.toSeq
-        assert(some == kept(shuffled, call).collect().map(_.getAs[Long]("n")).sorted.toSeq)
-        all
+        assert(some == all.map(_.getAs[Long]("n")).sorted)
+        all.map(_.toString).sorted
       }
       assert(found.distinct.size == 1, call)
       assert(found.head.nonEmpty)
@@ -230,41 +232,43 @@ class SourceOrderSuite extends KeepStreamTest {
     assert(kept.select("b").collect().toSeq == kept.collect().toSeq.map(row => Row(row.get(2))))
   }
 
-  test("a batch that is done again in other tasks applies its rows in the same order") {
+  testEach(
+    "a batch that is done again in other tasks applies its rows in the same order",
+    short = 1)("parquet", "json") { format =>
     withTempDir { folder =>
-      Seq("json", "parquet").foreach { format =>
-        writeFiles(folder, format)
-        val results = cuts.map { cut =>
-          val written = new Written
-          withTempDir { checkpoint =>
-            def stream = keep(
-              spark.readStream
-                .format(format)
-                .schema("n LONG, filler STRING")
-                .option("maxFilesPerTrigger", 4)
-                .load(new File(folder, format).getPath),
-              "PARTITION BY (n % 2), 'KEEP 3 ROWS'")
-            val path = checkpoint.getCanonicalPath
-            intercept[StreamingQueryException](cutFiles(cuts.head) {
-              val query = start(stream, path, written, (_, _) => sys.error("before the commit"))
-              try query.processAllAvailable()
-              finally query.stop()
-            })
-            assert(written.batchCount == 0)
-            cutFiles(cut)(runAll(stream, path, written))
-          }
-          written.rows
-            .map(row => Seq("_change_seq", "_change_type", "n").map(row.getAs[Any](_).toString))
-            .map(_.mkString(" "))
-            .sorted
+      writeFiles(folder, format)
+      val results = cuts.map { cut =>
+        val written = new Written
+        withTempDir { checkpoint =>
+          def stream = keep(
+            spark.readStream
+              .format(format)
+              .schema("n LONG, filler STRING")
+              .option("maxFilesPerTrigger", 4)
+              .load(new File(folder, format).getPath),
+            "PARTITION BY (n % 2), 'KEEP 3 ROWS'")
+          val path = checkpoint.getCanonicalPath
+          intercept[StreamingQueryException](cutFiles(cuts.head) {
+            val query = start(stream, path, written, (_, _) => sys.error("before the commit"))
+            try query.processAllAvailable()
+            finally query.stop()
+          })
+          assert(written.batchCount == 0)
+          cutFiles(cut)(runAll(stream, path, written))
         }
-        assert(results.distinct.size == 1, format)
-        assert(results.head.size > total)
+        written.rows
+          .map(row => Seq("_change_seq", "_change_type", "n").map(row.getAs[Any](_).toString))
+          .map(_.mkString(" "))
+          .sorted
       }
+      assert(results.distinct.size == 1)
+      assert(results.head.size > total)
     }
   }
 
-  test("a stream applies the rows of older files first, in any micro-batches") {
+  testEach("a stream applies the rows of older files first, in any micro-batches", short = 1)(
+    "PARTITION BY (n % 2), 'KEEP 3 ROWS'",
+    "PARTITION BY (n % 2), 'KEEP 3 ROWS', time => 'ts'") { policy =>
     withTempDir { folder =>
       val input = new File(folder, "in")
       val names = Seq("d", "b", "e", "a", "c", "f")
@@ -282,32 +286,27 @@ class SourceOrderSuite extends KeepStreamTest {
         // Files with the same modification time are read in the order of their names.
         files.foreach(_.setLastModified(1000000L + 5000 * Math.max(age, 1)))
       }
-      val policies = Seq(
-        "PARTITION BY (n % 2), 'KEEP 3 ROWS'",
-        "PARTITION BY (n % 2), 'KEEP 3 ROWS', time => 'ts'")
-      policies.foreach { policy =>
-        val results = Seq(1, 4, 6).map { files =>
-          def stream = keep(
-            spark.readStream
-              .schema("n INT, sec LONG")
-              .option("maxFilesPerTrigger", files)
-              .json(s"$input/name=*")
-              .select($"n", timestamp_seconds($"sec").as("ts"))
-              .withWatermark("ts", "0 seconds"),
-            policy)
-          val written = new Written
-          withTempDir(checkpoint => runAll(stream, checkpoint.getCanonicalPath, written))
-          written.rows
-            .filter(row => row.getAs[Int]("n") < 100)
-            .filter(_.getAs[String]("_change_type") == "insert")
-            .sortBy(_.getAs[Long]("_change_seq"))
-            .map(_.getAs[Int]("n"))
-        }
-        results.foreach { applied =>
-          val (even, odd) = applied.partition(_ % 2 == 0)
-          val expected = (20 until 40) ++ (0 until 20) ++ (40 until 100)
-          assert(even == expected.filter(_ % 2 == 0) && odd == expected.filter(_ % 2 == 1))
-        }
+      val results = Seq(1, 4, 6).map { files =>
+        def stream = keep(
+          spark.readStream
+            .schema("n INT, sec LONG")
+            .option("maxFilesPerTrigger", files)
+            .json(s"$input/name=*")
+            .select($"n", timestamp_seconds($"sec").as("ts"))
+            .withWatermark("ts", "0 seconds"),
+          policy)
+        val written = new Written
+        withTempDir(checkpoint => runAll(stream, checkpoint.getCanonicalPath, written))
+        written.rows
+          .filter(row => row.getAs[Int]("n") < 100)
+          .filter(_.getAs[String]("_change_type") == "insert")
+          .sortBy(_.getAs[Long]("_change_seq"))
+          .map(_.getAs[Int]("n"))
+      }
+      results.foreach { applied =>
+        val (even, odd) = applied.partition(_ % 2 == 0)
+        val expected = (20 until 40) ++ (0 until 20) ++ (40 until 100)
+        assert(even == expected.filter(_ % 2 == 0) && odd == expected.filter(_ % 2 == 1))
       }
     }
   }
@@ -348,10 +347,11 @@ class SourceOrderSuite extends KeepStreamTest {
     assert(ofTable.map(_.name) == Seq("topic", "partition", "offset"))
   }
 
-  test(
-    "rows that wait are applied in the same order for every cut, without one of their source") {
+  testEach(
+    "rows that wait are applied in the same order for every cut, without one of their source",
+    short = 1)(Seq(11, 41), Seq(3, 41)) { sizes =>
     val rows = (1 to 40).map(i => Tick("a", i / 8L, i * 7 % 40)) :+ Tick("z", 100, 0)
-    val results = Seq(3, 11, 41).map { size =>
+    val results = sizes.map { size =>
       val stream = ticks()
       val kept =
         keep(timed(stream).repartition(2), "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts'")

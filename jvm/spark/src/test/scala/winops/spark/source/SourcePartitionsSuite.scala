@@ -11,11 +11,12 @@ import org.apache.spark.unsafe.types.UTF8String
 
 import winops.spark.plan.Keep
 import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.testing.{Longer, TableTests}
 
 /** Rows with equal times and `order_by` from several partitions of a stream's source: the result
   * does not depend on the assignment of rows to micro-batches.
   */
-class SourcePartitionsSuite extends KeepStreamTest {
+class SourcePartitionsSuite extends KeepStreamTest with TableTests {
   import testImplicits._
 
   private val arguments = "PARTITION BY (k), 'KEEP 2 ROWS', time => 'ts'"
@@ -95,7 +96,8 @@ class SourcePartitionsSuite extends KeepStreamTest {
     })
 
   unions.foreach { case (name, union) =>
-    test(s"streams of a union, in any micro-batches and after restarts: $name") {
+    val tags = Longer.unless(name != "WITH clause")
+    test(s"streams of a union, in any micro-batches and after restarts: $name", tags: _*) {
       val expected = described(onTable(arguments))
       assert(expected.filter(_.contains("k0")) == changesOfEven)
       // For the other unions, one cut shows if the operator receives the partitions.
@@ -111,24 +113,21 @@ class SourcePartitionsSuite extends KeepStreamTest {
     }
   }
 
-  test("every output of a union's window, through operators that make new rows") {
-    val outputs = Seq(
-      "output => 'withColumns', aggregates => TABLE(SELECT collect_list(n) AS all_n FROM " +
-        "input_of_keep GROUP BY k, ts, n)",
-      "output => 'agg', aggregates => TABLE(SELECT collect_list(n) AS all_n FROM input_of_keep)",
-      "output => 'snapshots'")
+  testEach("every output of a union's window, through operators that make new rows", short = 1)(
+    "output => 'withColumns', aggregates => TABLE(SELECT collect_list(n) AS all_n FROM " +
+      "input_of_keep GROUP BY k, ts, n)",
+    "output => 'agg', aggregates => TABLE(SELECT collect_list(n) AS all_n FROM input_of_keep)",
+    "output => 'snapshots'") { output =>
     def made(df: DataFrame): DataFrame =
       df.unpivot(Array($"k", $"ts"), Array($"n", ($"n" * 100).as("hundredfold")), "kind", "n")
     def texts(rows: Seq[Row]): Seq[String] = rows.map(_.toString).filter(!_.contains("z")).sorted
-    outputs.foreach { output =>
-      val call = s"PARTITION BY (k), 'KEEP 3 ROWS', time => 'ts', $output"
-      val expected =
-        keep(made(withTime(first.toDF())).union(made(withTime(second.toDF()))), call)
-      val found = runCut(cuts(1)) { (one, other) =>
-        keep(made(one).union(made(other)).withWatermark("ts", "0 seconds"), call)
-      }
-      assert(texts(found) == texts(expected.collect().toSeq), output)
+    val call = s"PARTITION BY (k), 'KEEP 3 ROWS', time => 'ts', $output"
+    val expected =
+      keep(made(withTime(first.toDF())).union(made(withTime(second.toDF()))), call)
+    val found = runCut(cuts(1)) { (one, other) =>
+      keep(made(one).union(made(other)).withWatermark("ts", "0 seconds"), call)
     }
+    assert(texts(found) == texts(expected.collect().toSeq))
   }
 
   test("a window over a union is joined with itself and kept again") {

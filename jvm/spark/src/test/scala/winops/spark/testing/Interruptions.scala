@@ -8,10 +8,10 @@ import org.apache.spark.sql.{DataFrame, Row}
 trait Interruptions extends KeepStreamTest {
   private val random = new Random(11)
 
-  private val batches: Seq[Seq[Tick]] = (0 until 5).map { batch =>
-    (0 until 60).map { i =>
-      val n = batch * 60 + i
-      Tick(s"${random.nextInt(5)}", 100L + batch * 10 + random.nextInt(12), n)
+  private val batches: Seq[Seq[Tick]] = (0 until 3).map { batch =>
+    (0 until 100).map { i =>
+      val n = batch * 100 + i
+      Tick(s"${random.nextInt(5)}", 100L + batch * 17 + random.nextInt(20), n)
     }
   }
 
@@ -40,10 +40,4 @@ trait Interruptions extends KeepStreamTest {
     assert(byGroup(written.rows) == byGroup(expected))
     expected
   }
-
-  /** Checks that a `keep` with these arguments emits the same rows with and without
-    * interruptions.
-    */
-  protected def checkInterrupted(arguments: String): Seq[Row] =
-    checkInterrupted(keep(_, arguments))
 }

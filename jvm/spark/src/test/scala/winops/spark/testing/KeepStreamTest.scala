@@ -16,12 +16,14 @@ import org.apache.spark.sql.streaming.{StreamingQuery, StreamingQueryException, 
 import org.apache.spark.sql.winops.testing.InProcessDebugFileSystem
 
 import winops.spark.WinopsExtensions
+import winops.testing.Longer
 
 /** A row of the tests' streams; `sec` is its time in seconds since the epoch. */
 final case class Tick(k: String, sec: Long, n: Int)
 
 /** Tests with streams of [[Tick]]s through `keep`, by the public API. Spark interprets
-  * expressions, except in suites with [[CompiledCode]]; pytest on classic Spark compiles them.
+  * expressions, except in suites with [[CompiledCode]]; in pytest on classic Spark, most streams
+  * compile them.
   */
 trait KeepStreamTest extends StreamTest {
   import testImplicits._
@@ -108,21 +110,38 @@ trait KeepStreamTest extends StreamTest {
     written
   }
 
-  /** The output of a new query over `df` for batches that arrive one after another. */
-  protected def runBatches(df: DataFrame, stream: MemoryStream[Tick])(
-      batches: Seq[Tick]*): Written = {
-    val written = new Written
-    withTempDir { checkpoint =>
-      val query = start(df, checkpoint.getCanonicalPath, written)
-      try {
-        batches.foreach { batch =>
-          stream.addData(batch)
-          query.processAllAvailable()
-        }
-      } finally query.stop()
+  /** Registers a test for each store. `make test` runs RocksDB with format 2; HDFS, Spark's
+    * default, is the store of the tests without a name of one.
+    */
+  protected def testStores(name: String)(check: => Unit): Unit =
+    KeepStreamTest.stores.foreach { case (store, settings) =>
+      val tags = Longer.unless(settings.contains(KeepStreamTest.formatTwo))
+      test(s"$name: $store", tags: _*)(withSQLConf(settings: _*)(check))
     }
+
+  /** Runs a query over batches that arrive one after another, the first before the query starts.
+    */
+  protected def runEach[A](
+      df: DataFrame,
+      stream: MemoryStream[A],
+      batches: Seq[Seq[A]],
+      checkpoint: String,
+      written: Written = new Written): Written = {
+    stream.addData(batches.head)
+    val query = start(df, checkpoint, written)
+    try {
+      query.processAllAvailable()
+      batches.tail.foreach { batch =>
+        stream.addData(batch)
+        query.processAllAvailable()
+      }
+    } finally query.stop()
     written
   }
+
+  /** The output of a new query over `df` for batches that arrive one after another. */
+  protected def runBatches(df: DataFrame, stream: MemoryStream[Tick])(
+      batches: Seq[Tick]*): Written = inTempDir(runEach(df, stream, batches, _))
 
   /** The plan of a restart: a row for the state of each operator, then one for each difference.
     */

@@ -19,48 +19,51 @@ class NewestRowsSuite extends TaskTest {
 
   test("the newest rows of each group are among those given, each once, however they come") {
     inTask { _ =>
-      for {
-        count <- Seq(0, 100, 60000)
-        keys <- Seq(1, 900, 20000)
-        (way, come) <- ways
-      } {
-        val rows = numbered(count, keys)
-        val left = pruned(come(rows).iterator, textBytes = 40)
-        checkGiven(rows, left, s"$count rows of $keys keys, $way")
-        if (count == 60000 && keys < 1000) check(left.size < count / 4, s"few are given, $way")
+      for (count <- Seq(0, 100, 60000); keys <- Seq(1, 900, 20000)) {
+        val arrivals = new Arrivals(numbered(count, keys))
+        ways.foreach { case (way, come) =>
+          val left = pruned(come(arrivals.rows).iterator, textBytes = 40)
+          arrivals.check(left, s"$count rows of $keys keys, $way")
+          if (count == 60000 && keys < 1000) check(left.size < count / 4, s"few are given, $way")
+        }
       }
     }
   }
 
   test("after the shuffle a task drops rows that are not among the newest, and no others") {
     inTask { _ =>
-      for (keys <- Seq(1, 7, 900); (way, come) <- ways) {
+      for (keys <- Seq(1, 7, 900)) {
         val rows = numbered(60000, keys)
-        val groups = GroupedRows.ofTask(plan, input, unsafe(come(rows).iterator, textBytes = 40))
         val newest = newestOf(rows)
-        var seen = 0
-        while (groups.nextGroup()) {
-          seen += 1
-          val key = groups.key.getLong(0)
-          val left = Iterator.continually(groups).takeWhile(_.hasNext).map(g => rowOf(g.next()))
-          check(left.toSeq.takeRight(Newest) == newest(key), s"the newest of $keys keys, $way")
+        ways.foreach { case (way, come) =>
+          val groups =
+            GroupedRows.ofTask(plan, input, unsafe(come(rows).iterator, textBytes = 40))
+          var seen = 0
+          while (groups.nextGroup()) {
+            seen += 1
+            val key = groups.key.getLong(0)
+            val left = Iterator.continually(groups).takeWhile(_.hasNext).map(g => rowOf(g.next()))
+            check(left.toSeq.takeRight(Newest) == newest(key), s"the newest of $keys keys, $way")
+          }
+          check(seen == keys, "all groups")
         }
-        check(seen == keys, "all groups")
       }
     }
   }
 
   test("when there is no more memory, what was found is given and others begin") {
     inTask { context =>
-      for (keys <- Seq(50, 15000); (way, come) <- ways) {
-        val hoarder = new Hoarder(context.taskMemoryManager())
-        val rows = numbered(30000, keys)
-        val coming = come(rows).iterator.zipWithIndex.map { case (row, i) =>
-          if (i == rows.size / 3) hoarder.takeEverything()
-          row
+      for (keys <- Seq(50, 15000)) {
+        val arrivals = new Arrivals(numbered(30000, keys))
+        ways.foreach { case (way, come) =>
+          val hoarder = new Hoarder(context.taskMemoryManager())
+          val coming = come(arrivals.rows).iterator.zipWithIndex.map { case (row, i) =>
+            if (i == arrivals.rows.size / 3) hoarder.takeEverything()
+            row
+          }
+          arrivals.check(pruned(coming, textBytes = 500), s"$keys keys, $way")
+          hoarder.giveBack()
         }
-        checkGiven(rows, pruned(coming, textBytes = 500), s"$keys keys, $way")
-        hoarder.giveBack()
       }
     }
   }
@@ -69,17 +72,15 @@ class NewestRowsSuite extends TaskTest {
     inTask { context =>
       val hoarder = new Hoarder(context.taskMemoryManager())
       hoarder.takeEverything()
-      val rows = numbered(50, keys = 2)
-      val left = pruned(rows.iterator, textBytes = 1 << 20)
+      val arrivals = new Arrivals(numbered(50, keys = 2))
+      val left = pruned(arrivals.rows.iterator, textBytes = 1 << 20)
       hoarder.giveBack()
-      checkGiven(rows, left, "large rows")
+      arrivals.check(left, "large rows")
     }
   }
 }
 
 private object NewestRowsSuite {
-  import TaskTest.check
-
   import KeepPlans._
 
   val Newest = 5
@@ -103,10 +104,17 @@ private object NewestRowsSuite {
       key -> all.sortBy(row => (row.n, row.micros)).takeRight(Newest)
     }
 
-  def checkGiven(rows: Seq[Arrived], left: Seq[Arrived], where: String): Unit = {
-    check(left.distinct.size == left.size, s"each row is given once: $where")
-    check(left.toSet.subsetOf(rows.toSet), s"only rows that came are given: $where")
-    check(newestOf(left) == newestOf(rows), s"the newest are given: $where")
+  /** The rows that come to a task, in any order. */
+  final class Arrivals(val rows: Seq[Arrived]) {
+    private val known = rows.toSet
+    private val newest = newestOf(rows)
+
+    /** Checks the rows that the task leaves. */
+    def check(left: Seq[Arrived], where: String): Unit = {
+      TaskTest.check(left.distinct.size == left.size, s"each row is given once: $where")
+      TaskTest.check(left.forall(known), s"only rows that came are given: $where")
+      TaskTest.check(newestOf(left) == newest, s"the newest are given: $where")
+    }
   }
 
   def pruned(rows: Iterator[Arrived], textBytes: Int): Seq[Arrived] =

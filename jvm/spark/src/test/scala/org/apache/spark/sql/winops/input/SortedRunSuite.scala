@@ -1,5 +1,7 @@
 package org.apache.spark.sql.winops.input
 
+import java.util.Arrays
+
 import scala.util.Random
 
 import org.apache.spark.sql.catalyst.InternalRow
@@ -79,7 +81,7 @@ private object SortedRunSuite {
 
   /** A row in an object that the next row reuses, as in a shuffle. */
   def row(number: Int, bytes: Int): UnsafeRow =
-    projection(InternalRow(number.toLong, Array.fill(bytes)(number.toByte)))
+    projection(InternalRow(number.toLong, filled(number, bytes)))
 
   private val projection = UnsafeProjection.create(types)
 
@@ -88,7 +90,14 @@ private object SortedRunSuite {
 
   def read(row: UnsafeRow): Int = {
     val number = row.getLong(0).toInt
-    check(row.getBinary(1).forall(_ == number.toByte), "a row's bytes")
+    val bytes = row.getBinary(1)
+    check(Arrays.equals(bytes, filled(number, bytes.length)), "a row's bytes")
     number
+  }
+
+  private def filled(number: Int, length: Int): Array[Byte] = {
+    val bytes = new Array[Byte](length)
+    Arrays.fill(bytes, number.toByte)
+    bytes
   }
 }

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.winops.input
 
 import java.lang.Long.compareUnsigned
+import java.util.Arrays
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{UnsafeProjection, UnsafeRow}
@@ -89,7 +90,7 @@ private object SpillableHashSorterSuite {
     // All rows use one object, as rows of a shuffle do.
     val projection = UnsafeProjection.create(types)
     val input = rows.iterator.map { case (number, key) =>
-      projection(InternalRow(number.toLong, key.toLong, Array.fill(bytes)(number.toByte)))
+      projection(InternalRow(number.toLong, key.toLong, filled(number, bytes)))
     }
     new SpillableHashSorter(input, row => hashOf(row.getLong(1)), types.length)
   }
@@ -101,7 +102,14 @@ private object SpillableHashSorterSuite {
 
   def readRow(row: UnsafeRow): Int = {
     val number = row.getLong(0).toInt
-    check(row.getBinary(2).forall(_ == number.toByte), "a row's bytes")
+    val bytes = row.getBinary(2)
+    check(Arrays.equals(bytes, filled(number, bytes.length)), "a row's bytes")
     number
+  }
+
+  private def filled(number: Int, length: Int): Array[Byte] = {
+    val bytes = new Array[Byte](length)
+    Arrays.fill(bytes, number.toByte)
+    bytes
   }
 }

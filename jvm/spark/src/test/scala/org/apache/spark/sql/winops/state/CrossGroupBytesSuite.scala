@@ -9,6 +9,7 @@ import org.apache.spark.sql.winops.testing.TaskTest
 import winops.spark.group.BatchTimes
 import winops.spark.plan.{Application, KeepPlan}
 import winops.spark.testing.{Arrived, KeepPlans}
+import winops.testing.Longer
 import winops.text.dialect.Dialect
 import winops.text.esper.Esper
 import winops.text.spl.Spl
@@ -19,8 +20,9 @@ import winops.text.spl.Spl
 class CrossGroupBytesSuite extends StateBytesTest {
   import CrossGroupBytesSuite._
 
-  Policies.foreach { case (name, policyOf) =>
-    test(s"$name: a batch costs the same beside 1,000 and beside 20,000 groups") {
+  Policies.zipWithIndex.foreach { case ((name, policyOf), i) =>
+    val tags = Longer.unless(i == 0)
+    test(s"$name: a batch costs the same beside 1,000 and beside 20,000 groups", tags: _*) {
       withStores { (folder, confs) =>
         def costs(groups: Int): Costs =
           costsOf(new StoredState(new File(folder, s"$groups"), confs, policyOf(groups)), groups)

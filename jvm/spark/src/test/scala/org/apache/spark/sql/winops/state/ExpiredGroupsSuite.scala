@@ -72,8 +72,10 @@ private object ExpiredGroupsSuite {
   def key(k: Long): UnsafeRow = toKey(InternalRow(k)).copy()
   private lazy val toKey = UnsafeProjection.create(Array[DataType](LongType))
 
+  def rankOf(key: UnsafeRow): Long = spread(key.getLong(0))
+
   /** Multiplies by the golden ratio, which spreads the keys. */
-  def rankOf(key: UnsafeRow): Long = key.getLong(0) * 0x9e3779b97f4a7c15L
+  private def spread(k: Long): Long = k * 0x9e3779b97f4a7c15L
 
   def open(
       segments: MapSegments,
@@ -101,7 +103,5 @@ private object ExpiredGroupsSuite {
   }
 
   def checkOrder(groups: Seq[Long]): Unit =
-    check(
-      groups == (0L until Count.toLong).sortBy(k => rankOf(key(k))),
-      "in order of their ranks")
+    check(groups == (0L until Count.toLong).sortBy(spread), "in order of their ranks")
 }

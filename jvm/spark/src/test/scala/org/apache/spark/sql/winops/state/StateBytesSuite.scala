@@ -51,7 +51,7 @@ class StateBytesSuite extends StateBytesTest with TableTests {
 
   // docs/performance.md has the values measured: 23.5 and 19.0 bytes, 1.08 and 1.00 times as
   // much as values.
-  testEach("runs of rows take little more room than one value of each group", short = 1)(
+  testEach("runs of rows take little more room than one value of each group", short = 0)(
     (20, 25, 1.35),
     (100, 20, 1.2)) { case (window, mostBytes, most) =>
     withStores { (folder, confs) =>

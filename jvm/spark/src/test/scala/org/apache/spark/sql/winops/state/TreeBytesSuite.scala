@@ -45,10 +45,10 @@ class TreeBytesSuite extends StateBytesTest {
     }
 
   // docs/performance.md has the bytes measured, which are 76 to 91 % of the bounds.
-  bounded("#sort", 10000, 20, written = 400, read = 3000)(sorted(10000))
+  bounded("#sort", 10000, 20, written = 400, read = 3000, Longer)(sorted(10000))
   bounded("#sort", 1000, 1, written = 600, read = 5000)(sorted(1000))
   bounded("#rank", 1000, 1, written = 600, read = 5500, Longer)(ranked(1000))
-  bounded("#unique", 1000, 1, written = 350, read = 3500)(planOf("#unique(text)"))
+  bounded("#unique", 1000, 1, written = 350, read = 3500, Longer)(planOf("#unique(text)"))
   bounded("aggregates over #sort", 1000, 1, written = 950, read = 7000, Longer)(
     averaged(sorted(1000)))
 }

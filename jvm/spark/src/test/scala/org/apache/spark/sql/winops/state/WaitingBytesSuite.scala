@@ -38,7 +38,7 @@ class WaitingBytesSuite extends StateBytesTest with TableTests {
     }
   }
 
-  testEach("windows by time write the rows that change")(
+  testEach("windows by time write the rows that change", short = 1)(
     Application.Arrival -> 90,
     Application.EventTime -> 100) { case (application, bytes) =>
     withStores { (folder, confs) =>
