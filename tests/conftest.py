@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 import winops
 from tests.support.paths import ROOT
 from tests.support.replay import NewReplay, Replay
-from tests.support.settings import INTERPRETED, ROCKSDB, STATE_STORE
+from tests.support.settings import INTERPRETED, ROCKSDB, STATE_STORE, settings
 from tests.support.transports import TRANSPORT
 from tests.support.versions import MINOR
 from winops import configure, jar_path
@@ -47,8 +47,8 @@ os.environ["SPARK_SUBMIT_OPTS"] = (
     " -Dspark.sql.codegen.cache.maxEntries=2000"
 )
 if TRANSPORT == "connect":
-    # Compiling the code of queries over a few rows takes longer than to interpret them. The same
-    # tests run compiled code on classic Spark.
+    # Compiling the code of queries over a few rows takes longer than to interpret them. Most
+    # streams run compiled code on classic Spark.
     for name, value in INTERPRETED.items():
         os.environ["SPARK_SUBMIT_OPTS"] += f" -D{name}={value}"
 os.environ["SPARK_DIST_CLASSPATH"] = str(ROOT / "target/jars" / f"winops-test-files_{MINOR}.jar")
@@ -111,7 +111,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory, ui_port: int) -> Iterator[Sp
         builder = builder.remote("local[2]")
     else:
         builder = builder.master("local[2]")
-    settings = {
+    configuration = {
         "spark.driver.host": "localhost",
         "spark.driver.memory": "2g",
         # Error messages are the same on both transports, as outside of tests.
@@ -137,9 +137,17 @@ def spark(tmp_path_factory: pytest.TempPathFactory, ui_port: int) -> Iterator[Sp
         # The server already applied the static settings; the client warns that it cannot set
         # them.
         warnings.simplefilter("ignore", UserWarning)
-        session = configure(builder.config(map=settings)).getOrCreate()
+        session = configure(builder.config(map=configuration)).getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def interpreted(spark: SparkSession) -> Iterator[None]:
+    """A session that interprets expressions, for many queries over few rows."""
+    # On Spark Connect, the session of each test does.
+    with settings(spark, {} if TRANSPORT == "connect" else INTERPRETED):
+        yield
 
 
 @pytest.fixture

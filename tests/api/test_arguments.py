@@ -182,6 +182,7 @@ def test_an_unknown_argument_is_refused(spark: SparkSession, argument: str, said
     assert said in str(caught.value)
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_group_by_takes_names_or_a_list_of_them(spark: SparkSession) -> None:
     kept = keep(spark.range(4).selectExpr("id", "id % 2 AS odd", "1 AS one"), rows=3)
 

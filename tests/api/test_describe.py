@@ -7,6 +7,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.support.replay import at
+from tests.support.transports import longer_on_connect
 from winops import esper, keep, spl
 
 
@@ -15,6 +16,7 @@ def rows(spark: SparkSession) -> DataFrame:
     return spark.createDataFrame([(1, "A", at(0))], "seq long, symbol string, ts timestamp")
 
 
+@longer_on_connect
 def test_a_group_in_an_argument_is_described_like_one_in_the_text(rows: DataFrame) -> None:
     sentence = "For each `symbol`, keeps the newest 2 rows."
     assert keep(rows, "KEEP 2 ROWS PER (symbol)").describe() == sentence

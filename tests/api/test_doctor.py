@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 
 from tests.support.programs import run_module
 from tests.support.settings import CHANGELOG, HDFS, PARTITIONS, ROCKSDB, STATE_STORE, settings
-from tests.support.transports import on_classic_spark
+from tests.support.transports import first_cases, on_classic_spark
 from winops import Diagnosis, Finding, doctor
 from winops.__main__ import main
 from winops._session import package_version
@@ -39,16 +39,21 @@ def test_a_session_for_streams_has_no_findings(spark: SparkSession) -> None:
     assert found["partitions"].found.startswith("2,")
 
 
+# test_commands.py compares what the command says of the last two.
 @pytest.mark.parametrize(
     ("setting", "value", "subject", "remedy"),
-    [
-        (STATE_STORE, HDFS, "state store", f"Set {STATE_STORE} to {ROCKSDB}"),
-        (STATE_STORE, "org.example.Own", "state store", f"Set {STATE_STORE} to {ROCKSDB}"),
-        (CHANGELOG, "false", "changelog", f"Set {CHANGELOG} to true"),
-        (PARTITIONS, "200", "partitions", f"Set {PARTITIONS} to 2 "),
-        (NO_DATA, "false", "empty batches", f"Set {NO_DATA} to true"),
-        ("spark.winops.over.enabled", "false", "OVER", "Unset spark.winops.over.enabled"),
-    ],
+    first_cases(
+        [
+            (NO_DATA, "false", "empty batches", f"Set {NO_DATA} to true"),
+            (STATE_STORE, "org.example.Own", "state store", f"Set {STATE_STORE} to {ROCKSDB}"),
+            (CHANGELOG, "false", "changelog", f"Set {CHANGELOG} to true"),
+            ("spark.winops.over.enabled", "false", "OVER", "Unset spark.winops.over.enabled"),
+            (STATE_STORE, HDFS, "state store", f"Set {STATE_STORE} to {ROCKSDB}"),
+            (PARTITIONS, "200", "partitions", f"Set {PARTITIONS} to 2 "),
+        ],
+        short=4,
+        on_connect=1,
+    ),
 )
 def test_a_setting_that_does_not_fit_is_a_warning(
     spark: SparkSession, setting: str, value: str, subject: str, remedy: str
@@ -128,6 +133,7 @@ def test_a_jar_without_its_extension_does_not_work(values: dict[str, str]) -> No
     assert not {"JAR", "operator"} & findings.keys()
 
 
+@pytest.mark.longer
 @on_classic_spark
 def test_a_real_jar_without_its_extension_is_found() -> None:
     run = run_module(
@@ -283,6 +289,26 @@ def test_wrong_arguments_of_the_command_have_their_own_exit_code(
     assert arguments[0] in capsys.readouterr().err
 
 
+def test_the_settings_of_a_file_are_those_of_the_session(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    given = []
+
+    def checks(values: object, **options: object) -> list[Finding]:
+        given.append((values, options))
+        return []
+
+    monkeypatch.setattr("winops._tools.command_line.findings_of", checks)
+    file = tmp_path / "spark-defaults.conf"
+    file.write_text(f"# A comment.\nspark.ui.enabled=false\n{STATE_STORE}   {ROCKSDB}\n")
+    arguments = ["doctor", "--properties-file", str(file), "--master", "local[1]"]
+    assert main([*arguments, "--conf", "spark.ui.enabled=true"]) == 0
+    ((values, options),) = given
+    assert values == {"spark.ui.enabled": "true", STATE_STORE: ROCKSDB}
+    assert options == {"master": "local[1]", "remote": None, "add_jar": False}
+
+
+@pytest.mark.longer
 @on_classic_spark
 def test_the_command_checks_a_session_with_the_settings_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "spark-defaults.conf"

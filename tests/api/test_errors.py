@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
 from tests.support.settings import settings
+from tests.support.transports import first_cases, longer_on_connect
 from winops import keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
@@ -182,7 +183,11 @@ def test_a_watermark_on_another_column_is_not_enough(replay: NewReplay) -> None:
     refusal(lambda: keep(rows, rows=2, time="ts"), "WINOPS_WATERMARK_REQUIRED", "42K0E")
 
 
-@pytest.mark.parametrize("shuffle", ["groupBy", "distinct", "join", "repartition", "orderBy"])
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize(
+    "shuffle",
+    first_cases(["repartition", "orderBy", "join", "groupBy", "distinct"], short=2, on_connect=1),
+)
 def test_rows_from_a_shuffle_need_an_order(trades: DataFrame, shuffle: str) -> None:
     rows = {
         "groupBy": lambda: trades.groupBy("symbol", "ts").agg(F.max("seq").alias("seq")),
@@ -200,6 +205,7 @@ def test_rows_from_a_shuffle_need_an_order(trades: DataFrame, shuffle: str) -> N
     assert keep(rows, rows=2, order_by="seq").rows().count() == 2
 
 
+@longer_on_connect
 def test_rows_before_any_shuffle_need_no_order(trades: DataFrame) -> None:
     rows = trades.where("seq > 0").withColumn("more", F.explode(F.array(F.lit(1), F.lit(2))))
     assert keep(rows.unionByName(rows), rows=3).rows().count() == 3
@@ -331,6 +337,7 @@ def test_too_many_rows_fail_a_batch_query(trades: DataFrame) -> None:
         kept.rows().collect()
 
 
+@longer_on_connect
 def test_as_many_rows_as_max_rows_are_accepted(trades: DataFrame) -> None:
     assert keep(trades, "KEEP ALL", max_rows=2).rows().count() == 2
     assert keep(trades, "KEEP ALL", max_rows=1, per="symbol").rows().count() == 2
@@ -346,6 +353,7 @@ def test_too_many_rows_fail_a_stream(replay: NewReplay) -> None:
     assert "max_rows" in text
 
 
+@longer_on_connect
 def test_waiting_rows_count_towards_max_rows(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([(1, "A", at(0)), (2, "A", at(1)), (3, "A", at(2))])

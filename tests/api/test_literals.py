@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.support.transports import first_cases
 from winops import keep
 from winops._literals import Value, array, literal, struct
 
@@ -32,7 +33,7 @@ NUMBERS: list[Value] = [
 ]  # fmt: skip
 
 
-@pytest.fixture(params=["all on", "all off", "as they are"])
+@pytest.fixture(params=first_cases(["all on", "all off", "as they are"], short=2, on_connect=1))
 def session(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """Return the session with settings that change how Spark parses literals."""
     before = {name: spark.conf.get(name, None) for name in SETTINGS}

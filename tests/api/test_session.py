@@ -21,7 +21,7 @@ from pyspark.sql import SparkSession
 
 from tests.compatibility.releases.shell import refusal_in_shell
 from tests.support.paths import ROOT
-from tests.support.transports import on_classic_spark
+from tests.support.transports import longer_on_classic, on_classic_spark
 from tests.support.versions import MINOR, SPARK, SUPPORTED
 from winops import configure, jar_path
 from winops.__main__ import main
@@ -236,6 +236,7 @@ def test_configure_adds_no_jar_under_spark_submit(monkeypatch: pytest.MonkeyPatc
     assert jars(builder) == ["/a.jar", jar_path()]
 
 
+@pytest.mark.longer
 @on_classic_spark
 def test_executors_get_the_jars_of_the_launcher_and_of_the_package(tmp_path: Path) -> None:
     other = tmp_path / "a.jar"
@@ -401,6 +402,7 @@ def test_the_package_in_a_zip_file_knows_its_versions(tmp_path: Path) -> None:
     assert versions == [*SUPPORTED, *map(str, first["java"])]
 
 
+@pytest.mark.longer
 @on_classic_spark
 def test_the_jar_alone_refuses_a_later_spark(tmp_path: Path) -> None:
     # Spark takes its version from the first such file of the class path.
@@ -542,6 +544,7 @@ def test_a_real_session_has_the_jar_of_this_version(spark: SparkSession) -> None
     assert row.version == package_version()
 
 
+@longer_on_classic
 def test_a_real_session_without_the_jar_is_refused_with_advice(transport: str) -> None:
     start = 'master("local[1]")' if transport == "classic" else 'remote("local[1]")'
     script = f"""

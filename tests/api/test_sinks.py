@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from tests.support import keyed, moving_rows, postgres_server
 from tests.support.keyed import Call, Change, Operation
 from tests.support.redis_server import Stand
-from tests.support.transports import same_on_connect
+from tests.support.transports import first_cases, longer_on_connect, same_on_connect
 from winops import Kept, keep, merge_into, to_kafka, to_postgres, to_redis
 from winops._sinks import identified, merge, postgres
 
@@ -257,13 +257,15 @@ def test_records_of_a_compacted_topic(spark: SparkSession) -> None:
 # ---- Batches that are cut and repeated
 
 
-def batches(rng: random.Random, updates: str) -> Iterator[tuple[list[Change], list[keyed.Row]]]:
+def batches(
+    rng: random.Random, updates: str, cuts: int
+) -> Iterator[tuple[list[Change], list[keyed.Row]]]:
     """Yield the changes of micro-batches, some twice, and the contents after each."""
     window = keyed.keep_rows(3)
     call = Call(window, ("id",), op="op", group=("g",), updates=updates, late="emit")
     whole = [Operation(None, row) for row in moving_rows.operations(rng)]
     seen = 0
-    for end in [*sorted(rng.sample(range(1, len(whole)), 5)), len(whole)]:
+    for end in [*sorted(rng.sample(range(1, len(whole)), cuts)), len(whole)]:
         answer = keyed.run(call, whole[:end])
         before = keyed.run(call, whole[:seen]).changes()
         known = {repr(c) for c in before}
@@ -275,29 +277,36 @@ def batches(rng: random.Random, updates: str) -> Iterator[tuple[list[Change], li
             yield changes, content
 
 
-@pytest.mark.parametrize("updates", ["delete_insert", "update"])
+@longer_on_connect
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize(
+    ("updates", "cuts"),
+    first_cases([("update", 2), ("update", 5), ("delete_insert", 5)], short=1),
+)
 def test_redis_holds_the_window_after_each_batch(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, updates: str
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, updates: str, cuts: int
 ) -> None:
     stand = Stand()
     monkeypatch.setitem(sys.modules, "redis", stand.module())
     write = to_redis("rows", kept_of(spark), url="redis://cache")
     by_key = to_redis("keys", kept_of(spark), url="redis://cache", key="id")
-    for number, (changes, content) in enumerate(batches(random.Random(updates), updates)):
+    found = batches(random.Random(updates), updates, cuts)
+    for number, (changes, content) in enumerate(found):
+        batch = frame(spark, changes)
         stand.fails_after = stand.transactions
         # Deletes are written before the transaction that fails, if a row is held.
         with suppress(ConnectionError):
-            write(frame(spark, changes), number)
+            write(batch, number)
         stand.fails_after = None
         for function in (write, by_key):
-            function(frame(spark, changes), number)
-        found = {
+            function(batch, number)
+        hashes = {
             key: {name: value for name, value in fields.items() if name != "_change_version"}
             for key, fields in stand.hashes.items()
         }
         rows = {f"rows:{row['g'] or '%00'}:{row['id']}": texts(row) for row in content}
         keys = {f"keys:{row['id']}": texts(row) for row in content}
-        assert found == rows | keys
+        assert hashes == rows | keys
 
 
 def texts(row: keyed.Row) -> dict[str, str]:
@@ -343,11 +352,15 @@ def psycopg(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "psycopg", postgres_server.stand_in())
 
 
-@pytest.mark.usefixtures("psycopg")
+@longer_on_connect
+@pytest.mark.usefixtures("interpreted", "psycopg")
+@pytest.mark.parametrize("cuts", first_cases([2, 5], short=1))
 def test_postgres_holds_the_window_after_each_batch(
-    spark: SparkSession, server: postgres_server.Server
+    spark: SparkSession, server: postgres_server.Server, cuts: int
 ) -> None:
     server.execute("""
+        DROP TABLE IF EXISTS by_group;
+        DROP SCHEMA IF EXISTS "My Shop" CASCADE;
         CREATE TABLE by_group (
             g text, id bigint NOT NULL, v bigint, own text DEFAULT 'x', _change_version bigint,
             UNIQUE NULLS NOT DISTINCT (g, id)
@@ -358,15 +371,18 @@ def test_postgres_holds_the_window_after_each_batch(
     conninfo = server.conninfo
     write = to_postgres("by_group", kept_of(spark), conninfo=conninfo)
     by_key = to_postgres("My Shop.by_key", kept_of(spark), conninfo=conninfo, key="id")
-    for number, (changes, content) in enumerate(batches(random.Random(7), "delete_insert")):
+    found = batches(random.Random(7), "delete_insert", cuts)
+    for number, (changes, content) in enumerate(found):
         wanted = sorted(f"{row['g'] or ''}|{row['id']}|{row['v']}" for row in content)
+        batch = frame(spark, changes)
         for function, table in ((write, "by_group"), (by_key, '"My Shop".by_key')):
-            function(frame(spark, changes), number)
+            function(batch, number)
             rows = server.execute(f"SELECT g, id, v FROM {table}")
             assert sorted(rows.splitlines()) == wanted
     assert set(server.execute("SELECT own FROM by_group").split()) == {"x"}
 
 
+@longer_on_connect
 @pytest.mark.usefixtures("psycopg")
 def test_a_table_of_postgres_has_the_columns_of_the_rows(
     spark: SparkSession, server: postgres_server.Server
@@ -376,6 +392,7 @@ def test_a_table_of_postgres_has_the_columns_of_the_rows(
         to_postgres("narrow", kept_of(spark), conninfo=server.conninfo)
 
 
+@longer_on_connect
 @pytest.mark.usefixtures("psycopg")
 def test_a_table_of_postgres_has_a_unique_constraint(
     spark: SparkSession, server: postgres_server.Server
@@ -412,6 +429,7 @@ def test_a_table_of_postgres_has_a_unique_constraint(
     to_postgres("It's.free", kept_of(spark), conninfo=server.conninfo)
 
 
+@longer_on_connect
 @pytest.mark.usefixtures("psycopg")
 def test_values_of_all_types_reach_postgres(
     spark: SparkSession, server: postgres_server.Server

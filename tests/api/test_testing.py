@@ -32,6 +32,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from tests.support.transports import first_cases, longer_on_connect
 from winops import apama, esper, jar_path, keep, spl, testing
 from winops.testing._process import PROCESS, WindowProcess, _class_path
 from winops.testing._rows import is_pandas
@@ -50,20 +51,19 @@ def summary(changes: list[testing.Change]) -> list[tuple[str, int, str]]:
 
 @pytest.mark.parametrize(
     ("policy", "options"),
-    [
-        ("KEEP 2 ROWS PER (symbol)", {"order_by": "seq"}),
-        ("KEEP 3 SECONDS", {"time": "ts", "per": "symbol"}),
-        (esper("#sort(2, price)#time(3 sec)"), {"time": "ts", "order_by": ["symbol", "seq"]}),
-        ({"few": "KEEP 2 ROWS", "all": "KEEP ALL"}, {"order_by": "seq"}),
-        (spl("tumbling, count(3)"), {"order_by": "seq", "idle": "2 seconds", "time": "ts"}),
-        ('KEEP "n" ROWS', {"params": {"n": 2}}),
-        (
-            esper(
-                "#length(2)",
-            ),
-            {"per": ["symbol"]},
-        ),
-    ],
+    first_cases(
+        [
+            ("KEEP 2 ROWS PER (symbol)", {"order_by": "seq"}),
+            (esper("#sort(2, price)#time(3 sec)"), {"time": "ts", "order_by": ["symbol", "seq"]}),
+            ({"few": "KEEP 2 ROWS", "all": "KEEP ALL"}, {"order_by": "seq"}),
+            ("KEEP 3 SECONDS", {"time": "ts", "per": "symbol"}),
+            (spl("tumbling, count(3)"), {"order_by": "seq", "idle": "2 seconds", "time": "ts"}),
+            ('KEEP "n" ROWS', {"params": {"n": 2}}),
+            (esper("#length(2)"), {"per": ["symbol"]}),
+        ],
+        short=6,
+        on_connect=3,
+    ),
 )
 def test_the_changes_are_those_of_spark(
     spark: SparkSession, policy: Any, options: dict[str, Any]
@@ -157,13 +157,18 @@ OPERATIONS = [
 ]
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(
     ("policy", "options"),
-    [
-        ("KEEP 2 ROWS", {"updates": "update"}),
-        ("KEEP 1 ROW PER (symbol)", {"buffer": 2}),
-        (esper("#sort(2, price desc)"), {"buffer": 1}),
-    ],
+    first_cases(
+        [
+            ("KEEP 2 ROWS", {"updates": "update"}),
+            (esper("#sort(2, price desc)"), {"buffer": 1}),
+            ("KEEP 1 ROW PER (symbol)", {"buffer": 2}),
+        ],
+        short=2,
+        on_connect=1,
+    ),
 )
 def test_operations_are_those_of_spark(
     spark: SparkSession, policy: Any, options: dict[str, Any]
@@ -341,27 +346,12 @@ def test_wrong_arguments_of_a_window_say_what_is_taken() -> None:
         testing.window("KEEP 3 ROWS").add([{"n": 1}])
 
 
-def test_the_process_goes_on_after_it_was_stopped_and_forgets_windows() -> None:
+def test_the_process_forgets_windows() -> None:
     window = testing.window("KEEP 1 ROW", schema="seq long")
     del window
     gc.collect()
     assert len(testing.changes(ROWS, "KEEP ALL")) == len(ROWS)
     assert PROCESS._forgotten == []
-    PROCESS.close()
-    assert len(testing.changes(ROWS, "KEEP ALL")) == len(ROWS)
-
-
-def test_a_window_is_lost_with_its_process() -> None:
-    window = testing.window("KEEP 1 ROW")
-    window.add({"n": 1})
-    over = testing.over_stream("count(*) OVER (ORDER BY ts) AS n", schema="ts timestamp")
-    PROCESS.close()
-    later = testing.window("KEEP 1 ROW", schema="n long")
-    for call in (lambda: window.add({"n": 2}), lambda: window.advance(1), over.finish):
-        with pytest.raises(PySparkRuntimeError, match="Create the window again") as found:
-            call()
-        assert found.value.getCondition() == "WINOPS_TEST_PROCESS"
-    assert [change.type for change in later.add({"n": 1})] == ["insert"]
 
 
 def test_a_java_that_does_not_start_is_an_error_of_the_process(
@@ -401,22 +391,30 @@ def test_an_interrupted_request_leaves_no_process_and_no_log(
     process.close()
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_the_process_runs_the_spark_that_programs_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: bool
-) -> None:
-    home = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
-    if named:
+@pytest.fixture(params=[True, False], ids=["SPARK_HOME", "pyspark"])
+def home(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the folder of Spark, which SPARK_HOME names, or in which pyspark is installed."""
+    folder = Path(os.environ.get("SPARK_HOME") or Path(pyspark.__file__).parent)
+    if request.param:
         # Neither the version nor the folder of the installed pyspark is used.
         monkeypatch.setattr(pyspark, "__file__", str(tmp_path / "pyspark" / "__init__.py"))
         monkeypatch.setattr(pyspark, "__version__", "3.5.6")
-        monkeypatch.setenv("SPARK_HOME", str(home))
+        monkeypatch.setenv("SPARK_HOME", str(folder))
     else:
-        monkeypatch.setattr(pyspark, "__file__", str(home / "__init__.py"))
+        monkeypatch.setattr(pyspark, "__file__", str(folder / "__init__.py"))
         monkeypatch.delenv("SPARK_HOME", raising=False)
-    process = WindowProcess()
+    return folder
+
+
+def test_the_class_path_is_that_of_the_spark_that_programs_start(home: Path) -> None:
     jar, _, jars = _class_path().partition(os.pathsep)
     assert (jar, jars) == (jar_path(), str(home / "jars" / "*"))
+
+
+@pytest.mark.longer
+@pytest.mark.usefixtures("home")
+def test_the_process_runs_the_spark_that_programs_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = WindowProcess()
     monkeypatch.setattr("winops.testing._process.PROCESS", process)
     assert len(testing.changes(ROWS, "KEEP ALL")) == len(ROWS)
     process.close()
@@ -485,7 +483,7 @@ def test_columns_that_are_not_compared_have_whole_names() -> None:
         testing.assert_same(left, left, tolerance="few")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("arrow", ["true", "false"])
+@pytest.mark.parametrize("arrow", first_cases(["true", "false"], on_connect=1))
 def test_assert_same_takes_the_frame_of_to_pandas(spark: SparkSession, arrow: str) -> None:
     df = spark.sql(
         "SELECT * FROM VALUES (1L, 0.5D, TIMESTAMP '2026-07-01 12:00:00Z', TRUE, 'a', X'01'), "
@@ -580,20 +578,26 @@ def test_assert_same_compares_all_elements_of_arrays() -> None:
 LAST = "(PARTITION BY symbol ORDER BY ts, seq"
 
 
+@longer_on_connect
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(
     "functions",
-    [
-        f"avg(price) OVER {LAST} ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS mean",
-        f"sum(price) OVER {LAST}), row_number() OVER {LAST})",
-        f"lag(price) OVER {LAST}) AS before, price - lead(price, 2) OVER {LAST}) AS ahead",
-        f"collect_list(struct(seq, ts)) OVER {LAST} ROWS 1 PRECEDING) AS last_rows",
-        "max(price) OVER (ORDER BY ts RANGE INTERVAL 2 SECONDS PRECEDING) AS most",
-        "rank() OVER (PARTITION BY date(ts), seq % 3 ORDER BY ts, symbol DESC) AS place",
-        "first_value(ts) OVER w AS first, cast(sum(seq) OVER w AS decimal(10, 2)) AS total, "
-        "map(symbol, max(date(ts)) OVER w) AS days, float(avg(price) OVER w) AS narrow, "
-        "sqrt(-max(price) OVER w - 1) AS nothing, max(encode(symbol, 'UTF-8')) OVER w AS bytes "
-        f"WINDOW w AS {LAST} ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING)",
-    ],
+    first_cases(
+        [
+            f"avg(price) OVER {LAST} ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS mean, "
+            f"sum(price) OVER {LAST}), row_number() OVER {LAST}), "
+            f"lag(price) OVER {LAST}) AS before, price - lead(price, 2) OVER {LAST}) AS ahead, "
+            f"collect_list(struct(seq, ts)) OVER {LAST} ROWS 1 PRECEDING) AS last_rows",
+            "rank() OVER (PARTITION BY date(ts), seq % 3 ORDER BY ts, symbol DESC) AS place",
+            "first_value(ts) OVER w AS first, cast(sum(seq) OVER w AS decimal(10, 2)) AS total, "
+            "map(symbol, max(date(ts)) OVER w) AS days, float(avg(price) OVER w) AS narrow, "
+            "sqrt(-max(price) OVER w - 1) AS nothing, "
+            "max(encode(symbol, 'UTF-8')) OVER w AS bytes "
+            f"WINDOW w AS {LAST} ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING)",
+            "max(price) OVER (ORDER BY ts RANGE INTERVAL 2 SECONDS PRECEDING) AS most",
+        ],
+        short=3,
+    ),
 )
 def test_window_functions_are_those_of_a_table_in_spark(
     spark: SparkSession, functions: str
@@ -815,3 +819,18 @@ def test_nothing_arrives_after_the_end() -> None:
     for call in (lambda: stream.add({"ts": datetime(2026, 1, 2), "n": 2}), stream.finish):
         with pytest.raises(PySparkValueError, match="has ended"):
             call()
+
+
+# The last test of this file, because the others run in the process that it stops.
+def test_a_window_is_lost_with_its_process_which_starts_again() -> None:
+    window = testing.window("KEEP 1 ROW")
+    window.add({"n": 1})
+    over = testing.over_stream("count(*) OVER (ORDER BY ts) AS n", schema="ts timestamp")
+    PROCESS.close()
+    later = testing.window("KEEP 1 ROW", schema="n long")
+    for call in (lambda: window.add({"n": 2}), lambda: window.advance(1), over.finish):
+        with pytest.raises(PySparkRuntimeError, match="Create the window again") as found:
+            call()
+        assert found.value.getCondition() == "WINOPS_TEST_PROCESS"
+    assert [change.type for change in later.add({"n": 1})] == ["insert"]
+    assert len(testing.changes(ROWS, "KEEP ALL")) == len(ROWS)

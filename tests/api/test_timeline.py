@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from tests.support.pictures import make_windows
 from tests.support.replay import NewReplay, at
-from tests.support.transports import same_on_connect
+from tests.support.transports import first_cases, longer_on_connect, same_on_connect
 from winops import Timeline, esper, keep, spl, testing, timeline
 from winops._tools.timeline import _figure
 from winops.testing._process import WindowProcess
@@ -177,6 +177,7 @@ def no_second_jvm(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(WindowProcess, "_started", lambda _: pytest.fail("a JVM was started"))
 
 
+@longer_on_connect
 @pytest.mark.usefixtures("no_second_jvm")
 def test_the_jvm_of_the_session_runs_sample_rows(spark: SparkSession, replay: NewReplay) -> None:
     stream = replay("n long, symbol string, ts timestamp")
@@ -202,20 +203,30 @@ def test_a_request_for_sample_rows_is_one_text(spark: SparkSession) -> None:
     assert json.loads(reply[0])["error"]["condition"] == "WINOPS_ARGUMENT.MISSING"
 
 
-def test_several_windows_have_a_lane_for_each_group_and_window(spark: SparkSession) -> None:
+@longer_on_connect
+@pytest.mark.parametrize(
+    ("policy", "more"),
+    first_cases(
+        [
+            ({"a": "KEEP 2 ROWS", "b": 'KEEP "n" ROWS PER (symbol)'}, {"params": {"n": 3}}),
+            ({"a": "KEEP 2 ROWS", "b": "KEEP 3 ROWS"}, {"per": "symbol"}),
+            ({"a": "KEEP 2 ROWS PER (symbol)", "b": "KEEP 3 ROWS PER (symbol)"}, {}),
+        ],
+        short=1,
+    ),
+)
+def test_several_windows_have_a_lane_for_each_group_and_window(
+    spark: SparkSession, policy: dict[str, str], more: dict[str, Any]
+) -> None:
     df = spark.createDataFrame([(i, "AB"[i % 2]) for i in range(6)], "n long, symbol string")
     lanes = ["symbol=A, a", "symbol=A, b", "symbol=B, a", "symbol=B, b"]
-    for policy, more in (
-        ({"a": "KEEP 2 ROWS PER (symbol)", "b": "KEEP 3 ROWS PER (symbol)"}, {}),
-        ({"a": "KEEP 2 ROWS", "b": 'KEEP "n" ROWS PER (symbol)'}, {"params": {"n": 3}}),
-        ({"a": "KEEP 2 ROWS", "b": "KEEP 3 ROWS"}, {"per": "symbol"}),
-    ):
-        kept = keep(df.coalesce(1), policy, order_by="n", **more)
-        assert [lane.name for lane in kept.timeline().lanes] == lanes
-        shown = kept._repr_html_()
-        assert all(name in shown for name in lanes)
+    kept = keep(df.coalesce(1), policy, order_by="n", **more)
+    assert [lane.name for lane in kept.timeline().lanes] == lanes
+    shown = kept._repr_html_()
+    assert all(name in shown for name in lanes)
 
 
+@longer_on_connect
 def test_a_picture_of_sample_rows_has_the_arguments_of_the_call(spark: SparkSession) -> None:
     schema = "n long, mark string, ts timestamp"
     df = spark.createDataFrame([], schema)

@@ -5,17 +5,22 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
 from tests.support.paths import ROOT
-from tests.support.transports import same_on_connect
+from tests.support.settings import INTERPRETED
+from tests.support.transports import TRANSPORT, same_on_connect
 from tests.support.versions import SPARK
 
 RUNNER = ROOT / "tests" / "conformance" / "run.py"
 OWN = ROOT / "tests" / "data" / "conformance"
+# `make conformance` runs all cases in place of samples.
+ALL = os.environ.get("WINOPS_CONFORMANCE") == "all"
 
 CASE = {
     "name": "one-row",
@@ -96,14 +101,39 @@ EVENTS = {
 }
 
 
-def run(engine: str, path: Path, *options: str) -> subprocess.CompletedProcess:
+def run(
+    engine: str, path: Path, *options: str, settings: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess:
+    given = [f"-D{name}={value}" for name, value in (settings or {}).items()]
     return subprocess.run(
         [sys.executable, str(RUNNER), "--engine", engine, *options, str(path)],
         capture_output=True,
         encoding="utf-8",
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            **os.environ,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "SPARK_SUBMIT_OPTS": " ".join([os.environ["SPARK_SUBMIT_OPTS"], *given]),
+        },
         check=False,
     )
+
+
+@pytest.fixture
+def run_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., subprocess.CompletedProcess]:
+    """Return a function that runs an engine without Spark in this process, as ``run``."""
+    monkeypatch.syspath_prepend(str(RUNNER.parent))
+
+    def run(engine: str, path: Path, *options: str) -> subprocess.CompletedProcess:
+        command = [str(RUNNER), "--engine", engine, *options, str(path)]
+        monkeypatch.setattr(sys, "argv", command)
+        with pytest.raises(SystemExit) as ended:
+            run_path(str(RUNNER), run_name="__main__")
+        shown = capsys.readouterr()
+        return subprocess.CompletedProcess(command, ended.value.code, shown.out, shown.err)
+
+    return run
 
 
 def second_step(case: dict, name: str, **expected: object) -> dict:
@@ -124,20 +154,34 @@ def check_all_passed(result: subprocess.CompletedProcess, passed: int) -> None:
 
 # The numbers of cases that do not run on a table or on a stream.
 NOT_BY_HAND = 235
-LEFT_OUT = {"batch": 23, "stream": 10, "arrival": 27}
+LEFT_OUT = {"batch": 23, "stream": 10, "stream-more": 10, "stream-arrival": 27}
 DIALECTS = ["apama", "ccl", "esper", "spl"]
-SAMPLE = 40
-# The numbers of compared rows of the sample.
+# The number of cases before a sample, and that in it. The samples of a table and of streams by
+# event time are different cases. One of `stream-more` takes 56 micro-batches.
+SAMPLES = {
+    "batch": (0, 40),
+    "stream": (40, 36),
+    "stream-more": (76, 4),
+    "stream-arrival": (80, 40),
+    "testing": (120, 40),
+    "real-time": (160, 40),
+}
+# The numbers of compared rows of the samples.
 COMPARED = {
     "batch": {"rows compared": 1240, "not compared: rows after the last input": 74},
     "stream": {
-        "rows compared": 1913,
+        "rows compared": 1391,
         "not compared: steps in which no row comes in or leaves": 16,
     },
-    "arrival": {"rows compared": 2334},
+    "stream-more": {"rows compared": 522},
+    "stream-arrival": {"rows compared": 2334},
 }
-# The samples of a table and of a stream by event time are different cases.
-SKIPPED = {"batch": 0, "stream": SAMPLE, "arrival": 2 * SAMPLE}
+
+
+def sample_of(name: str) -> list[str]:
+    """Return the options that select a sample."""
+    skipped, count = SAMPLES[name]
+    return [] if ALL else ["--sample", str(count), "--skip", str(skipped)]
 
 
 def counts(result: subprocess.CompletedProcess) -> dict[str, int]:
@@ -147,59 +191,75 @@ def counts(result: subprocess.CompletedProcess) -> dict[str, int]:
     return {match[2]: int(match[1]) for match in found if match}
 
 
+BY_EVENT_TIME = ["--batches", "3", "--seed", "5"]
+
+
 @pytest.mark.parametrize(
-    ("engine", "options"),
+    ("name", "options"),
     [
-        ("batch", []),
-        pytest.param("stream", ["--batches", "3", "--seed", "5"], marks=same_on_connect),
         pytest.param(
-            "stream",
+            "batch",
+            [],
+            marks=[pytest.mark.longer] if TRANSPORT == "connect" else [],
+            id="batch",
+        ),
+        pytest.param("stream", BY_EVENT_TIME, marks=same_on_connect, id="stream"),
+        pytest.param(
+            "stream-more",
+            BY_EVENT_TIME,
+            marks=[
+                same_on_connect,
+                pytest.mark.longer,
+                pytest.mark.skipif(ALL, reason="the stream has all cases"),
+            ],
+            id="stream-more",
+        ),
+        pytest.param(
+            "stream-arrival",
             ["--batches", "3", "--seed", "6", "--apply", "arrival"],
             marks=[same_on_connect, pytest.mark.longer],
+            id="stream-arrival",
         ),
     ],
-    ids=["batch", "stream", "stream-arrival"],
 )
-def test_spark_gives_the_expected_answers(engine: str, options: list[str]) -> None:
+def test_spark_gives_the_expected_answers(name: str, options: list[str]) -> None:
     """Spark returns every expected row, of a sample; `make conformance` compares all cases."""
-    way = "arrival" if "arrival" in options else engine
-    is_sample = os.environ.get("WINOPS_CONFORMANCE") != "all"
-    sample = ["--sample", str(SAMPLE), "--skip", str(SKIPPED[way])] if is_sample else []
-    result = run(engine, OWN, *options, *sample)
+    engine = name.partition("-")[0]
+    # Spark compiles the expressions of the table, and those of `make conformance`.
+    settings = INTERPRETED if engine == "stream" and not ALL else {}
+    result = run(engine, OWN, *options, *sample_of(name), settings=settings)
     found = counts(result)
-    assert sum(n for what, n in found.items() if what.startswith("cases")) == LEFT_OUT[way]
-    check_all_passed(result, SAMPLE if is_sample else len(cases_in(OWN)) - LEFT_OUT[way])
+    assert sum(n for what, n in found.items() if what.startswith("cases")) == LEFT_OUT[name]
+    check_all_passed(result, len(cases_in(OWN)) - LEFT_OUT[name] if ALL else SAMPLES[name][1])
     assert re.findall(r"(\w+): \d+ cases", result.stdout) == DIALECTS
-    if is_sample:
-        assert {what: n for what, n in found.items() if "cases" not in what} == COMPARED[way]
+    if not ALL:
+        assert {what: n for what, n in found.items() if "cases" not in what} == COMPARED[name]
 
 
 @same_on_connect
 @pytest.mark.skipif(SPARK < (4, 3), reason="real-time mode needs Spark 4.3")
 def test_real_time_mode_gives_the_expected_answers() -> None:
     """Real-time mode returns every expected row in order of arrival, or refuses the window."""
-    is_sample = os.environ.get("WINOPS_CONFORMANCE") != "all"
-    sample = ["--sample", str(SAMPLE), "--skip", str(4 * SAMPLE)] if is_sample else []
-    result = run("real-time", OWN, *sample)
+    result = run("real-time", OWN, *sample_of("real-time"))
     left_out = sum(n for what, n in counts(result).items() if what.startswith("cases"))
-    cases = SAMPLE if is_sample else len(cases_in(OWN)) - left_out
+    cases = len(cases_in(OWN)) - left_out if ALL else SAMPLES["real-time"][1]
     check_all_passed(result, cases)
-    assert left_out == LEFT_OUT["arrival"]
+    assert left_out == LEFT_OUT["stream-arrival"]
     refused = re.search(r"(\d+) cases refused in real-time mode", result.stdout)
     assert refused is not None
     # Windows whose groups depend on each other are few.
-    assert cases - int(refused[1]) >= (30 if is_sample else 800)
+    assert cases - int(refused[1]) >= (800 if ALL else 30)
 
 
 @same_on_connect
-def test_windows_of_user_tests_give_the_expected_answers() -> None:
+def test_windows_of_user_tests_give_the_expected_answers(
+    run_here: Callable[..., subprocess.CompletedProcess],
+) -> None:
     """``winops.testing`` returns every expected row, of a sample or of all cases."""
-    is_sample = os.environ.get("WINOPS_CONFORMANCE") != "all"
-    sample = ["--sample", str(SAMPLE), "--skip", str(3 * SAMPLE)] if is_sample else []
-    result = run("testing", OWN, *sample)
+    result = (run if ALL else run_here)("testing", OWN, *sample_of("testing"))
     left_out = sum(n for what, n in counts(result).items() if what.startswith("cases"))
     assert left_out == NOT_BY_HAND
-    check_all_passed(result, SAMPLE if is_sample else len(cases_in(OWN)) - left_out)
+    check_all_passed(result, len(cases_in(OWN)) - left_out if ALL else SAMPLES["testing"][1])
     assert re.findall(r"(\w+): \d+ cases", result.stdout) == DIALECTS
 
 
@@ -214,8 +274,9 @@ def test_the_samples_have_every_dialect_and_window(monkeypatch: pytest.MonkeyPat
             for case in everything
             if engines.reason_not_to_run(engine, "event_time", case) is None
         ]
-        chosen = sample.sampled(runnable, SAMPLE, SKIPPED[engine])
-        assert len(chosen) == SAMPLE
+        skipped, count = SAMPLES[engine]
+        chosen = sample.sampled(runnable, count, skipped)
+        assert len(chosen) == count
         assert sorted({case["dialect"] for case in chosen}) == DIALECTS
         found |= {(case["dialect"], sample.family(case)) for case in chosen}
     assert found == {(case["dialect"], sample.family(case)) for case in everything}
@@ -223,9 +284,16 @@ def test_the_samples_have_every_dialect_and_window(monkeypatch: pytest.MonkeyPat
 
 @same_on_connect
 @pytest.mark.parametrize(
-    "engine", ["task", "batch", pytest.param("stream", marks=pytest.mark.longer)]
+    "engine",
+    [
+        "task",
+        pytest.param("batch", marks=pytest.mark.longer),
+        pytest.param("stream", marks=pytest.mark.longer),
+    ],
 )
-def test_a_wrong_answer_is_found(tmp_path: Path, engine: str) -> None:
+def test_a_wrong_answer_is_found(
+    tmp_path: Path, run_here: Callable[..., subprocess.CompletedProcess], engine: str
+) -> None:
     right = [CASE, VALUES, LISTED, EVENTS]
     wrong = [
         {
@@ -257,7 +325,7 @@ def test_a_wrong_answer_is_found(tmp_path: Path, engine: str) -> None:
     ]
     file = tmp_path / "wrong.jsonl"
     file.write_text("\n".join(map(json.dumps, right + wrong)), encoding="utf-8")
-    result = run(engine, file)
+    result = (run_here if engine == "task" else run)(engine, file)
     assert result.returncode == 1, result.stderr
     reported = [line.partition(":")[0] for line in result.stdout.splitlines()]
     assert [name for name in reported if name in {c["name"] for c in right + wrong}] == [

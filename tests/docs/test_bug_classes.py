@@ -35,11 +35,14 @@ def test_a_named_test_exists(written: dict[str, list[str]], module: str, name: s
     assert any(name in test for test in written[module]), f"{module} has no {name}"
 
 
-@pytest.mark.parametrize("function", ["test", "testEach", "all", "messages", "property"])
+@pytest.mark.parametrize(
+    "function", ["test", "testEach", "testStores", "all", "messages", "property"]
+)
 def test_names_of_tests_are_found(function: str) -> None:
     same_line, next_line = f'{function}("one")', f'  {function}(\n    s"$some others"'
-    source = f'{same_line} {{\n{next_line})(1, 2)\n  latest("no test")'
-    assert scala_tests(source) == ["one", "$some others"]
+    of_type = f'{function}[(String, Seq[Int])]("typed")'
+    source = f'{same_line} {{\n{next_line})(1, 2)\n{of_type}\n  latest("no test")'
+    assert scala_tests(source) == ["one", "$some others", "typed"]
 
 
 def test_every_class_names_a_test() -> None:

@@ -10,14 +10,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.paths import ROOT
+from tests.support.transports import first_cases
 from winops import Kept, esper, keep, testing
 
 SECTIONS = [
-    "Siddhi",
     "Flink SQL",
-    "Databricks' rolling windows",
+    "Siddhi",
     "Esper",
     "kdb+ and q",
+    "Databricks' rolling windows",
     "pandas",
 ]
 SCHEMA = "k string, id long, ts timestamp, x double, price double"
@@ -93,7 +94,7 @@ def check(code: str, rows: DataFrame) -> str:
     return "word"
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@pytest.mark.parametrize("section", first_cases(SECTIONS, short=4, on_connect=1))
 def test_each_code_of_a_table_runs(rows: DataFrame, section: str) -> None:
     kinds = [check(code, rows) for _, cell in rows_of(section) for code in codes(cell)]
     assert kinds.count("policy") >= 2

@@ -8,6 +8,7 @@ import inspect
 import json
 import pkgutil
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.
 
 
 @longer_on_connect
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_code_blocks_of_a_page_print_their_output(spark: SparkSession, page: Path) -> None:
     # A page may recommend settings; the next page begins without them.
@@ -64,6 +66,7 @@ def test_code_blocks_of_a_page_print_their_output(spark: SparkSession, page: Pat
         check_blocks(page, {"spark": spark})
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("module", ["winops", *MODULES])
 def test_examples_of_a_module_print_their_output(spark: SparkSession, module: str) -> None:
     loaded = importlib.import_module(module)
@@ -254,12 +257,22 @@ def assert_tests_exist(rule: str, tests: str) -> None:
     named = re.findall(r"`(?:(\w+)/)?(\w+\.py)::(\w+)`|`(\w+Suite): ([^`]+)`", tests)
     assert named, rule
     for folder, file, function, suite, text in named:
+        found = sources().get(file or f"{suite}.scala", [])
+        (source,) = [each for each in found if not folder or each.parent.name == folder]
         if file:
-            (source,) = (ROOT / "tests").glob(f"**/{folder or '*'}/{file}")
             assert function in python_tests(source.read_text()), (rule, function)
         else:
-            (source,) = (ROOT / "jvm").glob(f"*/src/test/**/{suite}.scala")
             assert text in scala_tests(source.read_text()), (rule, text)
+
+
+@cache
+def sources() -> dict[str, list[Path]]:
+    """Return the files with tests by their names."""
+    files = [*ROOT.glob("tests/*/**/*.py"), *ROOT.glob("jvm/*/src/test/**/*.scala")]
+    found: dict[str, list[Path]] = {}
+    for file in files:
+        found.setdefault(file.name, []).append(file)
+    return found
 
 
 def test_every_rule_of_lookups_has_tests_that_exist() -> None:
@@ -287,6 +300,8 @@ def test_everything_public_is_documented() -> None:
         assert "Examples\n" in thing.__doc__, name
 
 
+@longer_on_connect
+@pytest.mark.usefixtures("interpreted")
 def test_why_a_row_left_is_right_for_null_keys_and_groups_that_return(
     spark: SparkSession,
 ) -> None:
@@ -299,9 +314,10 @@ def test_why_a_row_left_is_right_for_null_keys_and_groups_that_return(
         "timestamp_seconds(IF(id < 8, id, id + 100)) AS ts FROM range(16)"
     )
     kept = keep(rows, "KEEP 2 ROWS", per="device", time="ts", idle="50 seconds")
-    names["changes"] = kept.changes(reason=True)
+    names["changes"] = kept.changes(reason=True).persist()
     # Rows 4 and 12, of two groups, leave in steps of one number.
     for seq in range(16):
         found = [(row["reason"], row["evicted_by"]) for row in names["why"](seq).collect()]
         left = [("displaced", seq + 4)] if seq % 8 < 4 else [("group idle", None)]
         assert found == (left if seq < 12 else [])
+    names["changes"].unpersist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
@@ -23,33 +24,36 @@ MOST_ARGUMENTS = 5
 EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
 
 
-@same_on_connect
-def test_each_aggregate_function_is_classified(spark: SparkSession) -> None:
-    # Each name in the file has a call in EveryAggregateSuite.
-    aggregates = _aggregates(spark)
-    assert len(aggregates) > 70
-    assert aggregates - set(KNOWN) == set(), f"add them as {PAGE} says"
-
-
-@same_on_connect
-def test_each_aggregate_function_has_properties(spark: SparkSession) -> None:
-    registry = spark._jsparkSession.sessionState().functionRegistry().listFunction()
+@pytest.fixture(scope="module")
+def aggregates(spark: SparkSession) -> dict[str, Any]:
+    """Return the names of aggregate functions, each with its identifier in Spark's registry."""
+    registry = spark._jsparkSession.sessionState().functionRegistry()
+    functions = registry.listFunction()
     # Spark 4.3 registers its functions under names of three parts, and earlier versions do not.
-    identifiers = {one.funcName(): one for one in map(registry.apply, range(registry.size()))}
-    names = _aggregates(spark) - NOT_OVER_ROWS
-    unknown = {name for name in names if not _has_properties(spark, identifiers[name])}
+    identifiers = {one.funcName(): one for one in map(functions.apply, range(functions.size()))}
+
+    def is_aggregate(name: str) -> bool:
+        # A function of Python has no class.
+        of_class = str(registry.lookupFunction(identifiers[name]).get().getClassName())
+        return name[0].isalpha() and ".expressions.aggregate." in of_class
+
+    return {name: identifier for name, identifier in identifiers.items() if is_aggregate(name)}
+
+
+@same_on_connect
+def test_each_aggregate_function_is_classified(aggregates: dict[str, Any]) -> None:
+    # Each name in the file has a call in EveryAggregateSuite.
+    assert len(aggregates) > 70
+    assert aggregates.keys() - set(KNOWN) == set(), f"add them as {PAGE} says"
+
+
+@same_on_connect
+def test_each_aggregate_function_has_properties(
+    spark: SparkSession, aggregates: dict[str, Any]
+) -> None:
+    names = aggregates.keys() - NOT_OVER_ROWS
+    unknown = {name for name in names if not _has_properties(spark, aggregates[name])}
     assert unknown == set(), f"add lines to AggregateProperties.ofSpark, as {PAGE} says"
-
-
-def _aggregates(spark: SparkSession) -> set[str]:
-    functions = spark.sql("SHOW SYSTEM FUNCTIONS").collect()
-    named = [str(row[0]) for row in functions if str(row[0])[0].isalpha()]
-    return {name for name in named if ".expressions.aggregate." in _class(spark, name)}
-
-
-def _class(spark: SparkSession, function: str) -> str:
-    lines = [row[0] for row in spark.sql(f"DESCRIBE FUNCTION {function}").collect()]
-    return next((line for line in lines if line.startswith("Class:")), "")
 
 
 def _has_properties(spark: SparkSession, identifier: Any) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, Replay, at, failure
-from tests.support.transports import same_on_connect
+from tests.support.transports import first_cases, same_on_connect
 from winops import esper, keep, spl
 
 pytestmark = same_on_connect
@@ -24,6 +25,13 @@ FORMS = {
     "array": "array(s COLLATE {0}, NULL)",
     "array of structs": "array(named_struct('x', 0D, 'y', s COLLATE {0}))",
 }
+# Collations of three kinds in keys of several values, then the other pairs.
+FIRST = [
+    ("UNICODE_CI_AI", "array of structs"),
+    ("UTF8_LCASE", "array"),
+    ("UTF8_BINARY_RTRIM", "struct"),
+]
+PAIRS = [*FIRST, *(pair for pair in product(COLLATIONS, FORMS) if pair not in FIRST)]
 
 
 def collated(rows: DataFrame, collation: str, form: str = "text") -> DataFrame:
@@ -35,16 +43,12 @@ def as_text(df: DataFrame) -> list[tuple]:
     return sorted((tuple(str(value) for value in row) for row in df.collect()), key=str)
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("collation", COLLATIONS)
+@pytest.mark.parametrize(("collation", "form"), first_cases(PAIRS, len(FIRST)))
 def test_groups_equal_those_of_group_by(spark: SparkSession, collation: str, form: str) -> None:
     """The groups are those of GROUP BY; each is shown as its first row writes it."""
     table = collated(spark.createDataFrame(ROWS, SCHEMA), collation, form)
     kept = keep(table, rows=99, per="k", order_by="seq")
     sizes = kept.agg(F.count("*").alias("n")).groupBy("k").agg(F.max("n").alias("n"))
-    assert as_text(sizes.groupBy("n").count()) == as_text(
-        table.groupBy("k").agg(F.count("*").alias("n")).groupBy("n").count()
-    )
     firsts = table.groupBy("k").agg(F.min_by("k", "seq").alias("k1"), F.count("*").alias("n"))
     assert as_text(sizes) == as_text(firsts.select("k1", "n"))
     rows = kept.rows().select("seq", "k")
@@ -52,13 +56,15 @@ def test_groups_equal_those_of_group_by(spark: SparkSession, collation: str, for
 
 
 OUTPUTS: dict[str, Callable[[DataFrame], DataFrame]] = {
-    "agg": lambda df: keep(df, "KEEP 2 ROWS PER (k)", time="ts").agg(F.sum("v").alias("t")),
     "agg of changes": lambda df: keep(
         df, "KEEP 3 SECONDS PER (k)", time="ts", idle="4 seconds"
     ).agg(F.count("*").alias("n"), mode="changes"),
     "parts": lambda df: (
         keep(df, rows=4, time="ts").groupBy("k").agg(F.count("*").alias("n"), F.max("seq"))
     ),
+    "unique": lambda df: keep(df, esper("#unique(k)"), time="ts").changes(),
+    "rank": lambda df: keep(df, esper("#rank(k, 2, k)"), time="ts").changes(),
+    "agg": lambda df: keep(df, "KEEP 2 ROWS PER (k)", time="ts").agg(F.sum("v").alias("t")),
     "parts of changes": lambda df: (
         keep(df, rows=4, time="ts").groupBy("k").agg(F.count("*").alias("n"), mode="changes")
     ),
@@ -79,9 +85,7 @@ OUTPUTS: dict[str, Callable[[DataFrame], DataFrame]] = {
     "withColumns": lambda df: keep(df, rows=3, per="k", time="ts").withColumns(
         {"same": F.collect_list("s")}
     ),
-    "unique": lambda df: keep(df, esper("#unique(k)"), time="ts").changes(),
     "sort": lambda df: keep(df, esper("#sort(3, k desc, v)"), time="ts").changes(),
-    "rank": lambda df: keep(df, esper("#rank(k, 2, k)"), time="ts").changes(),
     "order": lambda df: keep(df, rows=2, order_by=["k", "seq"], time="ts").changes(),
 }
 
@@ -101,7 +105,7 @@ def run_in_parts(
         stream.run(result(stream.rows(("ts", "0 seconds"))))
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("output", first_cases(list(OUTPUTS), 3))
 def test_a_restarted_stream_equals_a_table(
     spark: SparkSession, replay: NewReplay, output: str
 ) -> None:
@@ -134,7 +138,7 @@ def test_numbers_are_normalized_beside_a_collated_key(spark: SparkSession) -> No
 
 def spelled(table: DataFrame, policy: str) -> list[str]:
     kept = keep(table, esper(policy), order_by="seq").rows()
-    return [row.s for row in kept.orderBy("seq").collect()]
+    return [row.s for row in sorted(kept.collect(), key=lambda row: row.seq)]
 
 
 def test_windows_compare_keys_by_their_collation(spark: SparkSession) -> None:
@@ -164,8 +168,10 @@ def test_a_restart_with_another_collation_is_refused(replay: NewReplay) -> None:
     assert "WINOPS_POLICY_CHANGED" in failure(stream.start(other))
 
 
-@pytest.mark.parametrize("form", ["text", "array of structs"])
-@pytest.mark.parametrize("collation", COLLATIONS)
+@pytest.mark.parametrize(
+    ("collation", "form"),
+    first_cases([pair for pair in PAIRS if pair[1] in ("text", "array of structs")], 1),
+)
 def test_window_functions_of_a_stream_equal_those_of_a_table(
     spark: SparkSession, replay: NewReplay, collation: str, form: str
 ) -> None:

@@ -21,7 +21,7 @@ from tests.support import model
 from tests.support.model import Change
 from tests.support.replay import NewReplay, at
 from tests.support.settings import HDFS, PARTITIONS, READ_TASKS, ROCKSDB, StreamSetup, settings
-from tests.support.transports import same_on_connect
+from tests.support.transports import first_cases, longer_on_connect, same_on_connect
 from winops import keep
 
 SCHEMA = "seq long, sample int, ts timestamp"
@@ -182,14 +182,12 @@ def compare(given: Changes, wanted: Changes) -> None:
 @pytest.mark.parametrize(
     "setup",
     [
-        StreamSetup(ROCKSDB, True, 1, 2, "none"),
-        pytest.param(
-            StreamSetup(ROCKSDB, False, 1, 5, "one"), marks=[same_on_connect, pytest.mark.longer]
-        ),
+        pytest.param(StreamSetup(ROCKSDB, True, 2, 1, "each"), marks=same_on_connect),
+        pytest.param(StreamSetup(ROCKSDB, True, 1, 2, "none"), marks=pytest.mark.longer),
         *(
-            pytest.param(setup, marks=same_on_connect)
+            pytest.param(setup, marks=[same_on_connect, pytest.mark.longer])
             for setup in (
-                StreamSetup(ROCKSDB, True, 2, 1, "each"),
+                StreamSetup(ROCKSDB, False, 1, 5, "one"),
                 StreamSetup(HDFS, False, 1, 2, "each"),
             )
         ),
@@ -211,7 +209,7 @@ def test_streams_give_the_changes_of_the_model(
     compare(collected(stream.written()), expected(rows))
 
 
-@pytest.mark.parametrize("partitions", [1, 5])
+@pytest.mark.parametrize("partitions", first_cases([5, 1], 1))
 def test_a_batch_query_gives_the_changes_of_the_model(
     spark: SparkSession, replay: NewReplay, partitions: int
 ) -> None:
@@ -224,6 +222,7 @@ def test_a_batch_query_gives_the_changes_of_the_model(
         compare(collected(changes(stream.table())), expected(rows))
 
 
+@longer_on_connect
 def test_a_repeated_micro_batch_without_an_order_gives_the_same_changes(
     spark: SparkSession, replay: NewReplay
 ) -> None:

@@ -27,7 +27,10 @@ from tests.support.lookups import (
 )
 from tests.support.replay import at
 from tests.support.settings import PARTITIONS, settings
+from tests.support.transports import first_cases, longer_on_connect
 from winops import Kept, esper, keep
+
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 Rows = tuple[list[Trade], list[Ask]]
 
@@ -78,14 +81,7 @@ def values(held: list[Trade]) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["at", "before"])
-@pytest.mark.parametrize(
-    "window",
-    [
-        *WINDOWS[:4],
-        *(pytest.param(window, marks=pytest.mark.longer) for window in WINDOWS[4:]),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("window", first_cases(WINDOWS, 4, on_connect=1), ids=str)
 def test_a_row_finds_what_a_list_holds(
     rows: Rows, trades: DataFrame, asks: DataFrame, window: Window, before: bool
 ) -> None:
@@ -105,8 +101,17 @@ OTHERS: dict[str, Callable[[DataFrame], DataFrame]] = {
 }
 
 
-@pytest.mark.parametrize("other", OTHERS)
-@pytest.mark.parametrize("window", [keep_rows(2), keep_interval(7)], ids=str)
+# Each of them with one of two windows, then with the other one.
+TIES = [
+    ((keep_rows(2), keep_interval(7))[(number + turn) % 2], other)
+    for turn in range(2)
+    for number, other in enumerate(OTHERS)
+]
+
+
+@pytest.mark.parametrize(
+    ("window", "other"), first_cases(TIES, len(OTHERS), on_connect=1), ids=str
+)
 def test_rows_of_one_time_have_the_order_of_their_source(
     spark: SparkSession, rows: Rows, asks: DataFrame, window: Window, other: str
 ) -> None:
@@ -122,7 +127,7 @@ def test_rows_of_one_time_have_the_order_of_their_source(
     }
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 5])
+@pytest.mark.parametrize("partitions", first_cases([5, 1, 2], 2, on_connect=1))
 def test_the_number_of_partitions_has_no_effect(
     spark: SparkSession, rows: Rows, asks: DataFrame, partitions: int
 ) -> None:
@@ -193,6 +198,7 @@ def found(lookup: DataFrame, *columns: str) -> list[Any]:
     return [tuple(row[c] for c in columns) for row in lookup.orderBy("ts", *columns).collect()]
 
 
+@longer_on_connect
 def test_a_row_of_the_same_time_precedes_the_row_that_looks_up(spark: SparkSession) -> None:
     rows = moments(spark, ("a", 1, 1), ("a", 2, 2), ("a", 2, 3), ("a", 3, 4))
     asking = moments(spark, ("a", 2, 0)).drop("x")
@@ -201,6 +207,7 @@ def test_a_row_of_the_same_time_precedes_the_row_that_looks_up(spark: SparkSessi
     assert found(kept.lookup(asking, {"s": F.sum("x")}, before=True), "s") == [(1,)]
 
 
+@longer_on_connect
 def test_a_row_as_old_as_the_interval_has_left(spark: SparkSession) -> None:
     rows = moments(spark, ("a", 1, 1), ("a", 5, 2))
     asking = moments(spark, *(("a", second, 0) for second in (10, 11, 14, 15))).drop("x")
@@ -211,6 +218,7 @@ def test_a_row_as_old_as_the_interval_has_left(spark: SparkSession) -> None:
     assert found(kept.lookup(asking, columns, before=True), "n", "s") == expected
 
 
+@longer_on_connect
 def test_rows_that_look_up_do_not_see_each_other(spark: SparkSession) -> None:
     rows = moments(spark, ("a", 1, 1), ("a", 3, 2))
     asking = moments(spark, *(("a", second, 0) for second in (2, 2, 4, 4))).drop("x")
@@ -219,6 +227,7 @@ def test_rows_that_look_up_do_not_see_each_other(spark: SparkSession) -> None:
     assert found(counts, "n") == [(1,), (1,), (2,), (2,)]
 
 
+@longer_on_connect
 def test_null_and_both_zeros_are_keys(spark: SparkSession) -> None:
     rows = spark.createDataFrame(
         [(None, at(1), 1), (0.0, at(1), 2), (-0.0, at(2), 3)], "k double, ts timestamp, x int"
@@ -252,6 +261,7 @@ def test_updates_and_deletes_are_seen(spark: SparkSession) -> None:
     assert found(kept.lookup(asking, {"s": F.sum("x")}), "s") == [(1,), (5,), (None,)]
 
 
+@longer_on_connect
 def test_windows_of_esper_are_looked_up(spark: SparkSession) -> None:
     rows = moments(spark, ("a", 1, 7), ("a", 2, 9), ("a", 3, 8), ("a", 4, 7))
     asking = moments(spark, ("a", 3, 0), ("a", 4, 0)).drop("x")
@@ -262,6 +272,7 @@ def test_windows_of_esper_are_looked_up(spark: SparkSession) -> None:
     assert found(unique.lookup(asking, {"n": F.count("*")}), "n") == [(3,), (3,)]
 
 
+@longer_on_connect
 def test_a_lookup_equals_columns_of_the_rows_themselves(rows: Rows, trades: DataFrame) -> None:
     several = kept(trades, keep_rows(3))
     # The last row of each time sees what a row that looks up sees.
@@ -302,6 +313,7 @@ def test_more_rows_than_the_array_may_have_fail_the_query(spark: SparkSession) -
         kept.lookup(asking, contents="content", max_rows=1).collect()
 
 
+@longer_on_connect
 def test_an_empty_table_of_either_side(spark: SparkSession) -> None:
     rows = moments(spark, ("a", 1, 1))
     kept = keep(rows.where("x > 5"), "KEEP ALL", per="k", time="ts")

@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay
+from tests.support.transports import longer_on_connect
 from winops import keep
 
 SCHEMA = "k string, seq long, `o{d}d` double"
@@ -87,6 +88,7 @@ def test_one_column_needs_no_list(rows: DataFrame) -> None:
     assert "order_by=(" in repr(kept)
 
 
+@longer_on_connect
 def test_a_stream_may_be_ordered_downwards(replay: NewReplay) -> None:
     stream = replay("k string, seq long")
     stream.add([("a", 1), ("a", 3), ("a", 2)], [("a", 6), ("a", 5), ("a", 7)])

@@ -12,6 +12,7 @@ from winops import esper, keep, testing
 SCHEMA = "seq long, symbol string, ts timestamp"
 
 
+@pytest.mark.longer
 def test_a_stream_and_a_table_give_the_same_reasons(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     rows = [(seq, "AB"[seq % 2], at(100 + 2 * seq)) for seq in range(8)]

@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
-from tests.support.transports import same_on_connect
+from tests.support.transports import first_cases, same_on_connect
 from winops import Kept, WindowPolicy, apama, esper, keep, spl
 
 SCHEMA = "seq long, card string, amount double, ts timestamp"
@@ -26,15 +26,21 @@ WATERMARK = ("ts", "1 second")
 CCL = {"m1": "KEEP 1 MINUTE", "n3": "KEEP 3 ROWS", "bursts": "KEEP EVERY 4 ROWS"}
 WINDOWS: list[Mapping[str, str | WindowPolicy]] = [
     CCL,
+    {"lots": spl("tumbling, count(3)"), "last": spl("sliding, time(30), count(2)")},
     {"both": esper("#length(4)#time(20 sec)"), "quiet": esper("#time_accum(5 sec)")},
     {"young": apama("within 30.0"), "few": apama("retain 2")},
-    {"lots": spl("tumbling, count(3)"), "last": spl("sliding, time(30), count(2)")},
 ]
 AGGREGATES = {
     "mean": lambda: F.avg("amount"),
     "n": lambda: F.count("*"),
     "last": lambda: F.max_by("seq", "ts") - F.col("seq"),
 }
+
+interpreted = pytest.mark.usefixtures("interpreted")
+
+
+def first_name(windows: Mapping[str, object]) -> str:
+    return next(iter(windows))
 
 
 def payments(count: int = 60) -> list[tuple[Any, ...]]:
@@ -82,7 +88,8 @@ def joined(table: DataFrame, windows: Mapping[str, str | WindowPolicy]) -> list[
     return rows.select("seq", "card", "amount", "ts", *order).orderBy("seq").collect()
 
 
-@pytest.mark.parametrize("windows", WINDOWS, ids=lambda windows: next(iter(windows)))
+@interpreted
+@pytest.mark.parametrize("windows", first_cases(WINDOWS, 2, on_connect=1), ids=first_name)
 def test_columns_equal_those_of_a_keep_for_each_window(
     table: DataFrame, windows: Mapping[str, str | WindowPolicy]
 ) -> None:
@@ -90,7 +97,8 @@ def test_columns_equal_those_of_a_keep_for_each_window(
     assert together.orderBy("seq").collect() == joined(table, windows)
 
 
-@pytest.mark.parametrize("windows", WINDOWS, ids=lambda windows: next(iter(windows)))
+@interpreted
+@pytest.mark.parametrize("windows", first_cases(WINDOWS[::-1], 2, on_connect=1), ids=first_name)
 def test_changes_equal_those_of_a_keep_for_each_window(
     table: DataFrame, windows: Mapping[str, str | WindowPolicy]
 ) -> None:
@@ -113,6 +121,7 @@ def test_changes_equal_those_of_a_keep_for_each_window(
         assert numbers == list(range(len(numbers)))
 
 
+@interpreted
 def test_inserts_and_deletes_name_their_window(table: DataFrame) -> None:
     several = kept(table, CCL)
     inserts = {row["_window"]: row["count"] for row in counted(several.inserts())}
@@ -125,7 +134,7 @@ def counted(changes: DataFrame) -> list[Row]:
 
 
 @same_on_connect
-@pytest.mark.parametrize("windows", WINDOWS, ids=lambda windows: next(iter(windows)))
+@pytest.mark.parametrize("windows", first_cases([*WINDOWS[1:], CCL], 1), ids=first_name)
 def test_a_restarted_stream_gives_the_columns_of_a_table(
     replay: NewReplay, table: DataFrame, windows: Mapping[str, str | WindowPolicy]
 ) -> None:
@@ -155,13 +164,16 @@ def test_a_restarted_stream_gives_the_changes_of_a_table(replay: NewReplay) -> N
 @same_on_connect
 @pytest.mark.parametrize(
     "other",
-    [
-        {"m1": "KEEP 1 MINUTE", "n3": "KEEP 4 ROWS"},
-        {"m1": "KEEP 1 MINUTE", "n4": "KEEP 3 ROWS"},
-        {"n3": "KEEP 3 ROWS", "m1": "KEEP 1 MINUTE"},
-        {"m1": "KEEP 1 MINUTE"},
-        "KEEP 1 MINUTE",
-    ],
+    first_cases(
+        [
+            {"m1": "KEEP 1 MINUTE", "n3": "KEEP 4 ROWS"},
+            {"n3": "KEEP 3 ROWS", "m1": "KEEP 1 MINUTE"},
+            "KEEP 1 MINUTE",
+            {"m1": "KEEP 1 MINUTE", "n4": "KEEP 3 ROWS"},
+            {"m1": "KEEP 1 MINUTE"},
+        ],
+        2,
+    ),
 )
 def test_other_windows_are_refused_at_a_restart(
     replay: NewReplay, other: str | Mapping[str, str]
@@ -176,13 +188,12 @@ def test_other_windows_are_refused_at_a_restart(
 
 
 @same_on_connect
+@interpreted
 def test_idle_groups_leave_all_windows(table: DataFrame) -> None:
-    changes = kept(table, CCL, idle="1 second").changes()
-    for window in CCL:
-        own = changes.where(F.col("_window") == window)
-        kinds = own.groupBy("seq").agg(F.collect_list("_change_type").alias("kinds"))
-        emitted = {tuple(sorted(row.kinds)) for row in kinds.where("seq < 50").collect()}
-        assert emitted == {("delete", "insert")}
+    changes = kept(table, CCL, idle="1 second").changes().where("seq < 50")
+    kinds = changes.groupBy("_window", "seq").agg(F.collect_list("_change_type").alias("kinds"))
+    emitted = {(row["_window"], *sorted(row.kinds)) for row in kinds.collect()}
+    assert emitted == {(window, "delete", "insert") for window in CCL}
 
 
 @same_on_connect
@@ -202,6 +213,7 @@ def test_punctuations_reach_every_window(spark: SparkSession) -> None:
         assert ("delete", 0) in own
 
 
+@interpreted
 def test_the_group_may_be_in_one_of_the_texts(table: DataFrame) -> None:
     windows = {"few": "KEEP 2 ROWS PER (card)", "more": "KEEP 9 ROWS"}
     own = keep(table, windows, order_by="seq").changes()

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, finish
 from tests.support.settings import settings
-from tests.support.transports import same_on_connect
+from tests.support.transports import first_cases, same_on_connect
 from winops import Kept, keep
 
 TYPES = {
@@ -112,23 +112,26 @@ def group_sizes(kept: Kept) -> Counter[int]:
 @same_on_connect
 @pytest.mark.parametrize(
     "values",
-    [
-        "(true), (false), (NULL), (true)",
-        "(1), (2), (NULL), (1), (NULL)",
-        "('a'), ('A'), (''), (NULL), ('a '), ('a')",
-        "(0.0D), (-0.0D), (DOUBLE('NaN')), (-DOUBLE('NaN')), (NULL), (0.0D)",
-        "(FLOAT(0)), (-FLOAT(0)), (FLOAT('NaN')), (FLOAT('NaN')), (FLOAT('Infinity'))",
-        "(CAST(1.5 AS DECIMAL(38, 2))), (CAST(1.50 AS DECIMAL(38, 2))), (NULL)",
-        "(CAST(1 AS DECIMAL(5, 2))), (CAST(1 AS DECIMAL(5, 2))), (CAST(-1 AS DECIMAL(5, 2)))",
-        "(X'00'), (X'0000'), (X''), (NULL), (X'00')",
-        "(DATE'2026-01-01'), (DATE'2026-01-02'), (DATE'2026-01-01')",
-        "(TIMESTAMP'2026-01-01'), (TIMESTAMP'2026-01-01 00:00:00.000001'), (NULL)",
-        "(INTERVAL '1' DAY), (INTERVAL '24' HOUR), (INTERVAL '2' DAY)",
-        "(named_struct('x', 0.0D, 'y', 'a')), (named_struct('x', -0.0D, 'y', 'a')), (NULL), "
-        "(named_struct('x', NULL, 'y', NULL)), (named_struct('x', NULL, 'y', NULL))",
-        "(array(0.0D, NULL)), (array(-0.0D, NULL)), (array()), (NULL), (array(0.0D))",
-        "(array(named_struct('x', -0.0D))), (array(named_struct('x', 0.0D)))",
-    ],
+    first_cases(
+        [
+            "('a'), ('A'), (''), (NULL), ('a '), ('a')",
+            "(0.0D), (-0.0D), (DOUBLE('NaN')), (-DOUBLE('NaN')), (NULL), (0.0D)",
+            "(CAST(1.5 AS DECIMAL(38, 2))), (CAST(1.50 AS DECIMAL(38, 2))), (NULL)",
+            "(X'00'), (X'0000'), (X''), (NULL), (X'00')",
+            "(TIMESTAMP'2026-01-01'), (TIMESTAMP'2026-01-01 00:00:00.000001'), (NULL)",
+            "(INTERVAL '1' DAY), (INTERVAL '24' HOUR), (INTERVAL '2' DAY)",
+            "(named_struct('x', 0.0D, 'y', 'a')), (named_struct('x', -0.0D, 'y', 'a')), (NULL), "
+            "(named_struct('x', NULL, 'y', NULL)), (named_struct('x', NULL, 'y', NULL))",
+            "(array(0.0D, NULL)), (array(-0.0D, NULL)), (array()), (NULL), (array(0.0D))",
+            "(true), (false), (NULL), (true)",
+            "(1), (2), (NULL), (1), (NULL)",
+            "(FLOAT(0)), (-FLOAT(0)), (FLOAT('NaN')), (FLOAT('NaN')), (FLOAT('Infinity'))",
+            "(CAST(1 AS DECIMAL(5, 2))), (CAST(1 AS DECIMAL(5, 2))), (CAST(-1 AS DECIMAL(5, 2)))",
+            "(DATE'2026-01-01'), (DATE'2026-01-02'), (DATE'2026-01-01')",
+            "(array(named_struct('x', -0.0D))), (array(named_struct('x', 0.0D)))",
+        ],
+        8,
+    ),
 )
 def test_groups_equal_those_of_group_by(spark: SparkSession, values: str) -> None:
     rows = spark.sql(
@@ -186,12 +189,15 @@ def test_types_that_cannot_be_groups_are_refused(spark: SparkSession, key: str) 
 @same_on_connect
 @pytest.mark.parametrize(
     ("zone", "changes"),
-    [
-        ("America/New_York", ["2026-03-08 07:00:00Z", "2026-11-01 06:00:00Z"]),
-        ("Europe/Berlin", ["2026-03-29 01:00:00Z", "2026-10-25 01:00:00Z"]),
-        # The shift to summer time is half an hour.
-        ("Australia/Lord_Howe", ["2026-04-04 15:00:00Z", "2026-10-03 15:30:00Z"]),
-    ],
+    first_cases(
+        [
+            ("America/New_York", ["2026-03-08 07:00:00Z", "2026-11-01 06:00:00Z"]),
+            # The shift to summer time is half an hour.
+            ("Australia/Lord_Howe", ["2026-04-04 15:00:00Z", "2026-10-03 15:30:00Z"]),
+            ("Europe/Berlin", ["2026-03-29 01:00:00Z", "2026-10-25 01:00:00Z"]),
+        ],
+        2,
+    ),
 )
 def test_intervals_are_not_moved_by_summer_time(
     spark: SparkSession, zone: str, changes: list[str]

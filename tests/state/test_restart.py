@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.checkpoints import FORMATS, batch_settings, formats
-from tests.support.replay import NewReplay, Replay, at, failure, finish
+from tests.support.replay import NewReplay, Replay, Snapshot, at, failure, finish
 from tests.support.settings import (
     CHANGELOG,
     CHECKPOINT_FORMAT,
@@ -26,7 +26,7 @@ from tests.support.settings import (
     STORE_PARTITIONS,
     settings,
 )
-from tests.support.transports import same_on_connect
+from tests.support.transports import first_cases, longer_on_connect, same_on_connect
 from tests.support.versions import SPARK
 from winops import Kept, esper, keep, restart_plan, with_history
 
@@ -48,14 +48,25 @@ def kept(rows: DataFrame, policy: Any = "KEEP 2 ROWS PER (symbol)", **changed: A
     return window_of(rows, policy, **changed).changes()
 
 
-@pytest.fixture
-def started(replay: NewReplay) -> Replay:
-    """Return a stream whose query has run once: two rows of A are held, one of B waits."""
-    stream = replay(SCHEMA)
+@pytest.fixture(scope="module")
+def first_run(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    stream = Replay(spark, tmp_path_factory.mktemp("restart") / "stream", SCHEMA)
     stream.add([row(1), row(2)], [row(9, "B")])
     stream.run(kept(stream.rows(WATERMARK)))
-    stream.add([row(10), row(11)], [row(99, "Z", 900)])
-    return stream
+    return Snapshot(stream)
+
+
+@pytest.fixture
+def stopped(first_run: Snapshot) -> Replay:
+    """Return a stream whose query has run once: two rows of A are held, one of B waits."""
+    return first_run.restored()
+
+
+@pytest.fixture
+def started(stopped: Replay) -> Replay:
+    """Return the same stream with files for the next run."""
+    stopped.add([row(10), row(11)], [row(99, "Z", 900)])
+    return stopped
 
 
 def as_expected(stream: Replay) -> bool:
@@ -67,16 +78,19 @@ def as_expected(stream: Replay) -> bool:
 
 @pytest.mark.parametrize(
     ("what", "before", "now"),
-    [
-        ({"policy": "KEEP 2 SECONDS PER (symbol)"}, "KEEP 2 ROWS", "SECONDS"),
-        ({"policy": esper("#length(2)"), "per": "symbol"}, "KEEP 2 ROWS", "#length(2)"),
-        ({"policy": {"two": "KEEP 2 ROWS"}, "per": "symbol"}, "KEEP 2 ROWS", "two"),
-        ({"order_by": ["seq", "price"]}, "seq", "price"),
-        ({"order_by": None}, "seq", "order = []"),
-        ({"apply": "arrival"}, 'apply = "event_time"', 'apply = "arrival"'),
-        ({"time": None}, 'time = "ts"', "time = nothing"),
-        ({"punct": "symbol"}, "punctuation = nothing", 'punctuation = "symbol"'),
-    ],
+    first_cases(
+        [
+            ({"policy": {"two": "KEEP 2 ROWS"}, "per": "symbol"}, "KEEP 2 ROWS", "two"),
+            ({"order_by": ["seq", "price"]}, "seq", "price"),
+            ({"policy": "KEEP 2 SECONDS PER (symbol)"}, "KEEP 2 ROWS", "SECONDS"),
+            ({"policy": esper("#length(2)"), "per": "symbol"}, "KEEP 2 ROWS", "#length(2)"),
+            ({"order_by": None}, "seq", "order = []"),
+            ({"apply": "arrival"}, 'apply = "event_time"', 'apply = "arrival"'),
+            ({"time": None}, 'time = "ts"', "time = nothing"),
+            ({"punct": "symbol"}, "punctuation = nothing", 'punctuation = "symbol"'),
+        ],
+        on_connect=2,
+    ),
 )
 def test_another_keep_is_refused(
     started: Replay, what: dict[str, Any], before: str, now: str
@@ -91,13 +105,20 @@ def test_another_keep_is_refused(
 @same_on_connect
 @pytest.mark.parametrize(
     "change",
-    [
-        lambda rows: rows.withColumn("more", F.lit(1)),
-        lambda rows: rows.drop("price"),
-        lambda rows: rows.withColumnRenamed("price", "value"),
-        lambda rows: rows.select("symbol", "seq", "price", "ts"),
-        lambda rows: rows.withColumn("price", F.col("price").cast("string")),
-    ],
+    first_cases(
+        [
+            # A column is added, one is widened, and columns are moved.
+            lambda rows: rows.selectExpr(
+                "symbol", "1 AS more", "seq", "string(price) AS price", "ts"
+            ),
+            lambda rows: rows.withColumnRenamed("price", "value"),
+            lambda rows: rows.withColumn("more", F.lit(1)),
+            lambda rows: rows.drop("price"),
+            lambda rows: rows.select("symbol", "seq", "price", "ts"),
+            lambda rows: rows.withColumn("price", F.col("price").cast("string")),
+        ],
+        short=2,
+    ),
 )
 def test_columns_may_be_added_removed_moved_and_widened(
     started: Replay, change: Callable[[DataFrame], DataFrame]
@@ -120,6 +141,7 @@ def test_a_column_of_a_narrower_type_is_refused(started: Replay) -> None:
     assert "column price needs history" in text
 
 
+@longer_on_connect
 def test_a_table_supplies_what_the_state_lacks(spark: SparkSession, started: Replay) -> None:
     rows = started.rows(WATERMARK)
     # Row 9 waits, and is not read from the table.
@@ -185,15 +207,16 @@ def test_a_refused_restart_loses_nothing(started: Replay) -> None:
 @same_on_connect
 @pytest.mark.parametrize(
     "same",
-    [
-        {"policy": "keep 2 row per(symbol) ;"},
-        {"policy": "KEEP N ROWS", "params": {"N": 2}, "per": "symbol"},
-        {"policy": "KEEP 2 ROWS SLACK 1 PER (symbol)"},
-        {"max_rows": 7},
-        {"on_null_time": "drop"},
-        {"apply": "event_time"},
-        {"idle": "1 hour"},
-    ],
+    first_cases(
+        [
+            {"policy": "keep 2 row per(symbol) ;"},
+            {"max_rows": 7, "on_null_time": "drop", "apply": "event_time"},
+            {"idle": "1 hour"},
+            {"policy": "KEEP N ROWS", "params": {"N": 2}, "per": "symbol"},
+            {"policy": "KEEP 2 ROWS SLACK 1 PER (symbol)"},
+        ],
+        short=3,
+    ),
 )
 def test_the_same_keep_continues(started: Replay, same: dict[str, Any]) -> None:
     started.run(kept(started.rows(WATERMARK), **same))
@@ -254,7 +277,8 @@ def functions_of_nullable(rows: DataFrame) -> DataFrame:
 
 @same_on_connect
 @pytest.mark.parametrize(
-    "query", [changes_of_nullable, aggregates_of_nullable, functions_of_nullable]
+    "query",
+    first_cases([aggregates_of_nullable, functions_of_nullable, changes_of_nullable], short=1),
 )
 def test_nullability_may_change(
     replay: NewReplay, query: Callable[[DataFrame], DataFrame]
@@ -278,25 +302,25 @@ def test_nullability_may_change(
 
 
 @same_on_connect
-def test_the_watermark_may_have_another_delay(replay: NewReplay) -> None:
-    stream = replay(SCHEMA)
-    stream.add([row(1), row(2)], [row(9, "B")])
-    stream.run(kept(stream.rows(WATERMARK)))
+def test_the_watermark_may_have_another_delay(stopped: Replay) -> None:
     # The watermark stays at second 108, instead of a minute before second 109, after the restart.
-    stream.add([row(7)], [row(10), row(11)], [row(99, "Z", 900)])
-    stream.run(kept(stream.rows(("ts", "1 minute"))))
-    assert as_expected(stream)
-    assert stream.written().where("seq = 7").count() == 0
+    stopped.add([row(7)], [row(10), row(11)], [row(99, "Z", 900)])
+    stopped.run(kept(stopped.rows(("ts", "1 minute"))))
+    assert as_expected(stopped)
+    assert stopped.written().where("seq = 7").count() == 0
 
 
 @same_on_connect
 @pytest.mark.parametrize(
     ("policy", "left"),
-    [
-        ("KEEP 1 ROW", [1, 2, 10]),
-        ("KEEP EVERY 3 ROWS", [1, 2, 10]),
-        ("KEEP ALL", []),
-    ],
+    first_cases(
+        [
+            ("KEEP 1 ROW", [1, 2, 10]),
+            ("KEEP EVERY 3 ROWS", [1, 2, 10]),
+            ("KEEP ALL", []),
+        ],
+        short=1,
+    ),
 )
 def test_a_window_may_get_another_length(started: Replay, policy: str, left: list[int]) -> None:
     started.run(kept(started.rows(WATERMARK), policy, per="symbol"))
@@ -462,7 +486,7 @@ def test_another_time_zone_is_refused_if_a_group_depends_on_it(
 
 
 @same_on_connect
-@pytest.mark.parametrize("provider", [ROCKSDB, HDFS])
+@pytest.mark.parametrize("provider", first_cases([ROCKSDB, HDFS], short=1))
 def test_a_checkpoint_may_be_moved(
     spark: SparkSession, replay: NewReplay, tmp_path: Path, provider: str
 ) -> None:
@@ -513,7 +537,7 @@ def test_a_lowered_max_rows_applies_to_existing_groups(started: Replay) -> None:
 
 
 @same_on_connect
-@pytest.mark.parametrize("provider", [ROCKSDB, HDFS])
+@pytest.mark.parametrize("provider", first_cases([ROCKSDB, HDFS], short=1))
 def test_spark_s_state_sources_read_the_checkpoint(
     spark: SparkSession, replay: NewReplay, provider: str
 ) -> None:

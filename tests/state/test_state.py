@@ -19,7 +19,7 @@ from pyspark.errors import (
 from pyspark.sql import DataFrame, SparkSession
 
 from tests.support.checkpoints import FORMATS, formats
-from tests.support.replay import NewReplay, Replay, at, failure, finish
+from tests.support.replay import NewReplay, Replay, Snapshot, at, failure, finish
 from tests.support.settings import (
     CHANGELOG,
     OFFSET_LOG_FORMAT,
@@ -29,7 +29,7 @@ from tests.support.settings import (
     STORE_PARTITIONS,
     settings,
 )
-from tests.support.transports import on_classic_spark
+from tests.support.transports import longer_on_connect, on_classic_spark
 from tests.support.versions import SPARK
 from winops import forget, keep, read_state, repartition
 
@@ -51,12 +51,17 @@ def rows(batch: int) -> list[tuple[Any, ...]]:
     ]
 
 
-@pytest.fixture
-def started(replay: NewReplay) -> Replay:
-    stream = replay(SCHEMA)
+@pytest.fixture(scope="module")
+def first_run(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    stream = Replay(spark, tmp_path_factory.mktemp("state") / "stream", SCHEMA)
     stream.add(rows(0), rows(1))
     stream.run(kept(stream.rows(("ts", "1 second"))))
-    return stream
+    return Snapshot(stream)
+
+
+@pytest.fixture
+def started(first_run: Snapshot) -> Replay:
+    return first_run.restored()
 
 
 def test_the_state_has_the_held_and_the_waiting_rows(
@@ -78,6 +83,7 @@ def test_the_state_of_an_earlier_batch_can_be_read(spark: SparkSession, started:
     assert {row.seq for row in first.collect()} == set(range(300))
 
 
+@longer_on_connect
 def test_changes_continue_with_another_number_of_partitions(
     spark: SparkSession, started: Replay, replay: NewReplay, tmp_path: Path
 ) -> None:
@@ -129,6 +135,7 @@ def test_commits_with_the_name_of_a_sink_are_read_moved_and_continued(
     assert {file.read_text().partition("\n")[0] for file in commits} == {"v3"}
 
 
+@longer_on_connect
 def test_changes_continue_without_forgotten_groups(
     spark: SparkSession, started: Replay, replay: NewReplay, tmp_path: Path
 ) -> None:
@@ -151,6 +158,7 @@ def test_changes_continue_without_forgotten_groups(
     assert then[0] - first[0] == then[1] - first[1] != Counter()
 
 
+@longer_on_connect
 def test_rows_behind_a_window_are_moved_and_not_shown(
     spark: SparkSession, replay: NewReplay, tmp_path: Path
 ) -> None:

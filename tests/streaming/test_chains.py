@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, Replay, at, finish
-from tests.support.transports import same_on_connect
+from tests.support.transports import longer_on_connect, same_on_connect
 from winops import WindowPolicy, esper, keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
@@ -19,7 +19,7 @@ CHANGE_COLUMNS = ("_change_type", "_change_step", "_change_seq")
 # Two symbols with alternating rows, one row per second; the last row only advances time. No time
 # is 0, because Spark's operators treat a row at the first watermark, 0, as late.
 START = 100
-TICKS = [[(i, "AB"[i % 2], at(START + i)) for i in range(b, b + 4)] for b in (0, 4, 8)]
+TICKS = [[(i, "AB"[i % 2], at(START + i)) for i in range(b, b + 6)] for b in (0, 6)]
 HEARTBEAT = [(99, "Z", at(1_000))]
 
 
@@ -34,6 +34,7 @@ def timed(stream: Replay) -> DataFrame:
     return stream.rows(("ts", "0 seconds"))
 
 
+@pytest.mark.longer
 def test_a_windowed_aggregate_may_follow_keep(ticks: Replay) -> None:
     kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
     counts = (
@@ -104,6 +105,7 @@ def test_a_second_watermark_is_refused_at_the_start(ticks: Replay) -> None:
 
 
 @same_on_connect
+@pytest.mark.longer
 def test_a_row_exactly_on_the_watermark_is_not_lost_downstream(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([(1, "A", at(8))], [(2, "A", at(9))], HEARTBEAT, [(3, "Z", at(2_000))])
@@ -126,12 +128,14 @@ def test_a_row_exactly_on_the_watermark_is_not_late_by_its_time_column(ticks: Re
 
 
 @same_on_connect
+@pytest.mark.longer
 def test_deduplication_may_follow_keep(ticks: Replay) -> None:
     kept = keep(timed(ticks), rows=2, per="symbol", time="ts")
     ticks.run(kept.changes().dropDuplicates(["symbol", "_change_time"]))
     assert ticks.written().where("symbol != 'Z'").count() == 12
 
 
+@pytest.mark.longer
 def test_a_join_may_follow_keep(ticks: Replay, replay: NewReplay) -> None:
     prices = replay("price double, of string, at timestamp")
     prices.add(*[[(seq * 1.5, symbol, ts) for seq, symbol, ts in batch] for batch in TICKS])
@@ -160,6 +164,7 @@ def test_inserts_may_be_joined_with_deletes(ticks: Replay) -> None:
     assert lived == {i: 4.0 if i < 8 else None for i in range(12)}
 
 
+@longer_on_connect
 def test_another_keep_may_follow_keep(ticks: Replay) -> None:
     first = keep(timed(ticks), rows=1, per="symbol", time="ts").deletes()
     second = keep(
@@ -176,6 +181,7 @@ def test_another_keep_may_follow_keep(ticks: Replay) -> None:
     assert story == ["+0", "+2", "-0", "+4", "-2", "+6", "-4", "+8", "-6", "-8"]
 
 
+@longer_on_connect
 def test_the_outputs_of_two_windows_may_be_united(ticks: Replay) -> None:
     rows = timed(ticks)
     short = keep(rows, rows=1, per="symbol", time="ts").changes().withColumn("window", F.lit(1))
@@ -203,6 +209,7 @@ def test_a_union_of_two_streams_may_precede_keep(ticks: Replay, replay: NewRepla
 
 
 @same_on_connect
+@pytest.mark.longer
 @pytest.mark.parametrize("keys", ["symbol", None])
 def test_an_aggregate_may_precede_keep(ticks: Replay, keys: str | None) -> None:
     sums = (
@@ -237,6 +244,7 @@ def test_a_join_may_precede_keep(ticks: Replay, replay: NewReplay) -> None:
     assert [row.seq for row in rows if row._change_type == "delete"] == [0, 2, 4, 6]
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_a_join_with_a_table_may_precede_and_follow(spark: SparkSession, ticks: Replay) -> None:
     names = spark.createDataFrame([("A", "Alpha"), ("B", "Beta")], "symbol string, name string")
     named = timed(ticks).join(F.broadcast(names), "symbol")
@@ -287,6 +295,7 @@ def test_metrics_count_a_batch_once_that_is_computed_twice(ticks: Replay, transp
     assert metrics("twice", 2) == once
 
 
+@pytest.mark.longer
 def test_a_batch_must_be_read_completely(ticks: Replay, transport: str) -> None:
     if transport == "connect":
         pytest.skip("foreachBatch runs in a Python process of the server there")
@@ -310,4 +319,4 @@ def test_a_batch_must_be_read_completely(ticks: Replay, transport: str) -> None:
         run(ticks.checkpoint, first)
     assert len(seen) == 1
     run(f"{ticks.checkpoint}-2", first_of_all)
-    assert len(seen) == 1 + 4
+    assert len(seen) == 1 + len([*TICKS, HEARTBEAT])

@@ -13,8 +13,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
-from tests.support.transports import same_on_connect
+from tests.support.transports import longer_on_connect, same_on_connect
 from winops import esper, keep, read_state, spl
+from winops.testing import assert_same
 
 SCHEMA = "seq long, symbol string, ts timestamp"
 
@@ -54,11 +55,8 @@ def changes(
     return union
 
 
-def differences(left: DataFrame, right: DataFrame) -> list[Any]:
-    return left.exceptAll(right).collect() + right.exceptAll(left).collect()
-
-
 @same_on_connect
+@pytest.mark.usefixtures("interpreted")
 def test_a_flushed_stream_gives_the_changes_of_a_table(
     replay: NewReplay, spark: SparkSession
 ) -> None:
@@ -71,7 +69,8 @@ def test_a_flushed_stream_gives_the_changes_of_a_table(
         return stream.rows(("ts", "1 day"))
 
     query = stream.run(changes(source, "flush"))
-    assert differences(stream.written(), changes(stream.table)) == []
+    expected = changes(stream.table).collect()
+    assert_same(stream.written(), expected)
     held = read_state(spark, stream.checkpoint, operator=1)
     assert held.where("_waits").count() == 0
     operators = query.recentProgress[-1]["stateOperators"]
@@ -83,7 +82,7 @@ def test_a_flushed_stream_gives_the_changes_of_a_table(
     for file in (commits / str(newest), commits / f".{newest}.crc"):
         file.unlink(missing_ok=True)
     stream.run(changes(source, "flush"))
-    assert differences(stream.written(), changes(stream.table)) == []
+    assert_same(stream.written(), expected)
 
     # A later start continues; rows before the flushed watermark are late and counted.
     late = [(1_000, "A", at(900)), (1_001, "B", at(1_001))]
@@ -100,9 +99,10 @@ def test_a_flushed_stream_gives_the_changes_of_a_table(
     def without_late() -> DataFrame:
         return stream.table().where("seq NOT IN (1000, 1001)")
 
-    assert differences(stream.written(), changes(without_late)) == []
+    assert_same(stream.written(), changes(without_late))
 
 
+@longer_on_connect
 def test_a_flush_reaches_the_second_keep_of_a_chain(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add(rows_of(Random(7), 0, 30, since=1_000))
@@ -114,9 +114,10 @@ def test_a_flush_reaches_the_second_keep_of_a_chain(replay: NewReplay) -> None:
         return keep(again, rows=2, time="at", **options).changes()
 
     stream.run(chain(stream.rows(("ts", "1 hour"))))
-    assert differences(stream.written(), chain(stream.table())) == []
+    assert_same(stream.written(), chain(stream.table()))
 
 
+@longer_on_connect
 def test_rows_wait_until_a_later_start_flushes_them(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add(rows_of(Random(6), 0, 30, since=1_000))
@@ -132,7 +133,7 @@ def test_rows_wait_until_a_later_start_flushes_them(replay: NewReplay) -> None:
     assert stream.written().count() == 0
     stream.add(rows_of(Random(8), 30, 5, since=1_000))
     stream.run(newest(stream.rows(("ts", "1 day")), "flush"))
-    assert differences(stream.written(), newest(stream.table(), "flush")) == []
+    assert_same(stream.written(), newest(stream.table(), "flush"))
 
 
 def test_a_query_without_an_end_cannot_flush(replay: NewReplay) -> None:
@@ -166,7 +167,7 @@ def test_a_joined_table_does_not_count_as_new_rows(
         ).changes()
 
     stream.run(newest(stream.rows(("ts", "1 day"))))
-    assert differences(stream.written(), newest(stream.table())) == []
+    assert_same(stream.written(), newest(stream.table()))
 
 
 def test_a_source_that_is_read_in_one_batch_cannot_be_flushed(

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
 from tests.support.replay import TIMEOUT_SECONDS, NewReplay, at
+from tests.support.transports import longer_on_connect
 from winops import keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
@@ -67,6 +68,7 @@ def test_changes_have_the_timestamp_of_their_micro_batch(replay: NewReplay) -> N
     assert before - 1 <= stamps[0] <= stamps[-1] <= time.time()
 
 
+@longer_on_connect
 def test_a_row_waits_until_the_watermark_has_passed_it(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     kept = keep(
@@ -83,6 +85,7 @@ def test_a_row_waits_until_the_watermark_has_passed_it(replay: NewReplay) -> Non
     assert emitted(stream.written()) == ["+1@10", "+3@10.5", "+2@11", "-1@13", "+4@13"]
 
 
+@longer_on_connect
 def test_rows_are_applied_in_the_order_of_time_then_order(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([(3, "A", at(5)), (1, "A", at(6)), (2, "A", at(5))], [(4, "A", at(60))])
@@ -94,6 +97,7 @@ def test_rows_are_applied_in_the_order_of_time_then_order(replay: NewReplay) -> 
     assert [row.seq for row in stream.changes("_change_seq", "seq")] == [2, 3, 1, 2]
 
 
+@longer_on_connect
 def test_late_rows_are_dropped_and_counted(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     # The first file advances the watermark; the second ends the batch that defines lateness.
@@ -110,6 +114,7 @@ def test_late_rows_are_dropped_and_counted(replay: NewReplay) -> None:
     assert sum(metrics(query)["late"]) == 2
 
 
+@longer_on_connect
 def test_apply_arrival_inserts_rows_at_once_and_out_of_order(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     kept = keep(
@@ -120,6 +125,7 @@ def test_apply_arrival_inserts_rows_at_once_and_out_of_order(replay: NewReplay) 
     assert emitted(stream.written()) == ["+1@10", "+2@12", "+3@12", "-1@13", "+4@13"]
 
 
+@pytest.mark.longer
 def test_rows_of_a_group_without_input_expire_when_time_passes(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     kept = keep(stream.rows(("ts", "0 seconds")), "KEEP 3 SECONDS PER (symbol)", time="ts")
@@ -131,6 +137,7 @@ def test_rows_of_a_group_without_input_expire_when_time_passes(replay: NewReplay
     assert metrics(query)["rowsHeld"][-1] == 1
 
 
+@pytest.mark.longer
 def test_an_idle_group_is_removed_and_starts_again(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     kept = keep(
@@ -150,6 +157,7 @@ def test_an_idle_group_is_removed_and_starts_again(replay: NewReplay) -> None:
     assert sum(metrics(query)["groupsExpired"]) == 1
 
 
+@longer_on_connect
 def test_rows_without_a_time_are_dropped_and_counted(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     kept = keep(
@@ -161,6 +169,7 @@ def test_rows_without_a_time_are_dropped_and_counted(replay: NewReplay) -> None:
     assert sum(metrics(query)["rowsNullTime"]) == 2
 
 
+@longer_on_connect
 def test_out_of_order_rows_are_counted(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([(5, "A", at(0))], [(3, "A", at(0)), (7, "A", at(0))], [(6, "A", at(0))])
@@ -169,6 +178,7 @@ def test_out_of_order_rows_are_counted(replay: NewReplay) -> None:
     assert sum(metrics(query)["rowsOutOfOrder"]) == 2
 
 
+@longer_on_connect
 def test_without_time_rows_expire_without_new_rows(
     spark: SparkSession, replay: NewReplay
 ) -> None:
@@ -247,6 +257,7 @@ def test_sql_works_over_a_stream(spark: SparkSession, replay: NewReplay) -> None
     assert emitted(stream.written()) == ["+1@0", "+2@1", "-1@1"]
 
 
+@longer_on_connect
 def test_a_stream_without_rows_gives_no_changes(replay: NewReplay) -> None:
     stream = replay(SCHEMA)
     stream.add([], [])

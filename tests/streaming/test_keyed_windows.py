@@ -24,7 +24,7 @@ from tests.support import keyed, keyed_cases
 from tests.support.keyed import Call, Operation
 from tests.support.replay import NewReplay, at
 from tests.support.settings import HDFS, PARTITIONS, ROCKSDB, StreamSetup, settings
-from tests.support.transports import same_on_connect
+from tests.support.transports import TRANSPORT, longer_on_connect, same_on_connect
 from winops import esper, keep
 
 SCHEMA = (
@@ -334,11 +334,17 @@ def compare(given: Changes, wanted: Changes) -> None:
 # ---- Tables and streams
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(
     ("setup", "mode"),
     [
-        (StreamSetup(ROCKSDB, True, 1, 2, "one"), "emit"),
-        pytest.param(StreamSetup(ROCKSDB, True, 2, 1, "each"), "emit", marks=same_on_connect),
+        pytest.param(StreamSetup(ROCKSDB, True, 2, 1, "one"), "emit", marks=same_on_connect),
+        pytest.param(StreamSetup(ROCKSDB, True, 1, 2, "one"), "emit", marks=pytest.mark.longer),
+        pytest.param(
+            StreamSetup(ROCKSDB, True, 2, 1, "each"),
+            "emit",
+            marks=[same_on_connect, pytest.mark.longer],
+        ),
         pytest.param(
             StreamSetup(HDFS, False, 1, 3, "none"),
             "drop",
@@ -371,6 +377,7 @@ def test_streams_give_the_changes_of_the_reference(
     compare(collected(stream.written()), expected(ticks, late, mode))
 
 
+@longer_on_connect
 @pytest.mark.parametrize(
     ("partitions", "mode"), [(5, "emit"), pytest.param(1, "drop", marks=pytest.mark.longer)]
 )
@@ -421,7 +428,11 @@ def aggregates(content: Sequence[keyed.Row]) -> tuple[int | None, ...]:
     return (len(content), sum(values) if values else None, *least_and_greatest, len(kinds))
 
 
-@pytest.mark.parametrize("case", some_longer(OF_VALUES, 3), ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    some_longer(OF_VALUES, len(OF_VALUES) if TRANSPORT == "connect" else 4),
+    ids=lambda case: case.name,
+)
 def test_aggregates_are_right_after_each_step(
     spark: SparkSession, replay: NewReplay, case: Case
 ) -> None:
@@ -505,6 +516,7 @@ def kept_by_hand(spark: SparkSession, case: dict[str, Any], **more: Any) -> Any:
     )
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("case", by_hand())
 def test_a_table_gives_what_a_case_by_hand_expects(
     spark: SparkSession, case: dict[str, Any]
@@ -551,6 +563,7 @@ def test_a_table_gives_what_a_case_by_hand_expects(
 # ---- The generator
 
 
+@pytest.mark.longer
 def test_the_generator_makes_every_kind_of_case() -> None:
     ticks = operations(random.Random(1), 300, wrong=True)
     found = answers(

@@ -22,7 +22,7 @@ from tests.support.lookups import (
     renumbered,
 )
 from tests.support.replay import NewReplay, Replay, at
-from tests.support.transports import same_on_connect
+from tests.support.transports import first_cases, longer_on_connect, same_on_connect
 from tests.support.versions import SPARK
 from winops import Kept, asof_join, esper, keep, read_state, with_history
 from winops.testing import assert_same
@@ -133,6 +133,7 @@ def without_last(df: DataFrame) -> DataFrame:
     return df.where("draw >= 0")
 
 
+@longer_on_connect
 @pytest.mark.parametrize(
     ("window", "before"),
     [(keep_rows(3), False), pytest.param(keep_rows(2), True, marks=pytest.mark.longer)],
@@ -155,7 +156,8 @@ def test_rows_of_one_time_have_the_order_of_their_source(
         in_order=True,
     )
     held = answers(window, in_source, asking, before)
-    assert {row.id: row.every for row in without_last(trades.written()).collect()} == {
+    written = without_last(trades.written()).collect()
+    assert {row.id: row.every for row in written} == {
         number: [row.n for row in renumbered(rows, len(in_source))]
         for number, rows in held.items()
     }
@@ -167,24 +169,18 @@ def test_rows_of_one_time_have_the_order_of_their_source(
         labels.join(known, ["draw", "id"]).select(*labels.columns),
     )
     for other in others:
-        assert_same(without_last(trades.written()), without_last(query(trades.table(), other)))
+        assert_same(written, without_last(query(trades.table(), other)))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "rows",
-        "interval",
-        *(pytest.param(name, marks=pytest.mark.longer) for name in list(QUERIES)[2:]),
-    ],
-)
+@longer_on_connect
+@pytest.mark.parametrize("name", first_cases(list(QUERIES), 1))
 def test_streams_have_the_rows_of_tables(replay: NewReplay, name: str) -> None:
     random = Random(name)
     query = QUERIES[name]
     trades, asks = streamed(replay, random, random_rows(random, CASES), query)
-    table = query(trades.table(), asks.table())
-    assert_same(without_last(trades.written()), without_last(table))
-    assert without_last(table).count() > CASES / 2
+    table = without_last(query(trades.table(), asks.table())).collect()
+    assert_same(without_last(trades.written()), table)
+    assert len(table) > CASES / 2
 
 
 def joined(
@@ -206,37 +202,26 @@ def joined(
 
 
 JOINS: dict[str, Query] = {
+    "nearest": joined(tolerance="2500 microseconds", direction="nearest"),
     "left": joined(),
     "inner": joined(how="inner", exact=False),
     "tolerance": joined(tolerance=timedelta(milliseconds=3)),
     "inner-tolerance": joined(how="inner", tolerance="3 milliseconds"),
     "forward": joined(tolerance="3 milliseconds", direction="forward"),
-    "nearest": joined(tolerance="2500 microseconds", direction="nearest"),
     "nearest-inner": joined("inner", False, "3 milliseconds", "nearest"),
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "left",
-        "nearest",
-        *(
-            pytest.param(name, marks=pytest.mark.longer)
-            for name in JOINS
-            if name not in ("left", "nearest")
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", first_cases(list(JOINS), 2))
 def test_joins_of_streams_have_the_rows_of_tables(replay: NewReplay, name: str) -> None:
     random = Random(name)
     query = JOINS[name]
     trades, asks = streamed(replay, random, random_rows(random, CASES), query)
     # Of rows of one time, the last in the order of the files matches. The order of the others has
     # no effect.
-    table = query(trades.table(), asks.table().distinct())
-    assert_same(without_last(trades.written()), without_last(table))
-    assert without_last(table).where("n IS NOT NULL").count() > CASES / 10
+    table = without_last(query(trades.table(), asks.table().distinct())).collect()
+    assert_same(without_last(trades.written()), table)
+    assert sum(row.n is not None for row in table) > CASES / 10
 
 
 @same_on_connect
@@ -278,7 +263,8 @@ def counted(query: Any, metric: str) -> int:
     )
 
 
-@pytest.mark.parametrize("late", ["drop", "emit"])
+@longer_on_connect
+@pytest.mark.parametrize("late", first_cases(["drop", "emit"], 1))
 def test_late_rows_of_either_side(replay: NewReplay, late: str) -> None:
     trades, asks = replay(TRADES), replay(ASKS)
     query = of("KEEP 3 ROWS", keywords={"late": late})
@@ -305,7 +291,7 @@ def test_late_rows_of_either_side(replay: NewReplay, late: str) -> None:
         assert {written[number]["_change_reason"] for number in (1, 2, 4)} == {None}
 
 
-@pytest.mark.parametrize("late", ["drop", "emit"])
+@pytest.mark.parametrize("late", first_cases(["emit", "drop"], 1))
 def test_late_rows_of_either_side_of_a_join(replay: NewReplay, late: Any) -> None:
     trades, asks = replay(TRADES), replay(ASKS)
 
@@ -330,7 +316,7 @@ def test_late_rows_of_either_side_of_a_join(replay: NewReplay, late: Any) -> Non
         assert reasons == {1: None, 2: None, 3: "late", 4: None}
 
 
-@pytest.mark.parametrize("late", ["drop", "emit"])
+@pytest.mark.parametrize("late", first_cases(["drop", "emit"], 1))
 def test_rows_beyond_the_limit_fail_the_query(replay: NewReplay, late: str) -> None:
     trades, asks = replay(TRADES), replay(ASKS)
     query = of("KEEP ALL", keywords={"late": late, "max_rows": 2})
@@ -340,6 +326,7 @@ def test_rows_beyond_the_limit_fail_the_query(replay: NewReplay, late: str) -> N
         trades.run(query(trades.rows(DELAY), asks.rows(DELAY)))
 
 
+@pytest.mark.longer
 def test_a_silent_side_holds_the_other_one_back(replay: NewReplay) -> None:
     trades, asks = replay(TRADES), replay(ASKS)
     query = of("KEEP 3 ROWS")
@@ -385,6 +372,7 @@ def test_rows_that_look_up_are_stored_while_they_wait(
     assert len(shown) == 3
 
 
+@longer_on_connect
 def test_rows_without_a_time_are_dropped_on_demand(replay: NewReplay) -> None:
     trades, asks = replay(TRADES), replay(ASKS)
     trades.add([trade(1, 1), LAST_TRADE])
@@ -395,7 +383,8 @@ def test_rows_without_a_time_are_dropped_on_demand(replay: NewReplay) -> None:
     assert [(row.id, row.every) for row in trades.written().collect()] == [(2, [1])]
 
 
-@pytest.mark.parametrize("before", [False, True], ids=["at", "before"])
+@longer_on_connect
+@pytest.mark.parametrize("before", first_cases([True, False], 1), ids=["before", "at"])
 def test_rows_read_the_windows_as_they_arrive(replay: NewReplay, before: bool) -> None:
     trades, asks = replay(TRADES), replay(ASKS)
 
@@ -427,6 +416,7 @@ def test_windows_that_start_with_a_table_are_looked_up(
     assert found == {1: [1, 2], 2: [2, 3]}
 
 
+@longer_on_connect
 def test_a_table_moves_the_watermark_of_the_rows_that_look_up(replay: NewReplay) -> None:
     past, trades, asks = replay(TRADES), replay(TRADES), replay(ASKS)
     past.add([trade(1, 1), trade(30, 2)])
@@ -438,6 +428,7 @@ def test_a_table_moves_the_watermark_of_the_rows_that_look_up(replay: NewReplay)
     assert counted(last, "numRowsDroppedByWatermark") == 1
 
 
+@longer_on_connect
 def test_rows_join_a_stream_that_starts_with_a_table(replay: NewReplay) -> None:
     past, trades, asks = replay(TRADES), replay(TRADES), replay(ASKS)
     past.add([trade(1, 1), trade(2, 2)])
@@ -459,6 +450,7 @@ def test_a_stream_looks_up_windows_of_its_own_rows(replay: NewReplay) -> None:
     assert_same(without_last(trades.written()), without_last(query(trades.table())))
 
 
+@longer_on_connect
 def test_an_aggregation_may_follow(replay: NewReplay) -> None:
     trades, asks = replay(TRADES), replay(ASKS)
     trades.add([trade(1, 1), trade(2, 2), LAST_TRADE])

@@ -13,7 +13,9 @@ from pyspark.sql import DataFrame, SparkSession, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
+from tests.support.transports import first_cases, longer_on_connect
 from winops import read_state
+from winops.testing import assert_same
 
 SCHEMA = "seq long, symbol string, ts timestamp, price double"
 
@@ -46,10 +48,6 @@ def setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
         spark.conf.unset(key)
 
 
-def differences(left: DataFrame, right: DataFrame) -> list[Any]:
-    return left.exceptAll(right).collect() + right.exceptAll(left).collect()
-
-
 def functions(rows: DataFrame) -> DataFrame:
     return (
         rows.withColumn("mean", F.avg("price").over(by_time().rowsBetween(-4, 0)))
@@ -77,7 +75,7 @@ def sql(spark: SparkSession) -> Callable[[DataFrame], DataFrame]:
     return of
 
 
-@pytest.mark.parametrize("form", ["dataframe", "sql"])
+@pytest.mark.parametrize("form", first_cases(["sql", "dataframe"], on_connect=1))
 def test_a_flushed_stream_gives_the_rows_of_a_table(
     replay: NewReplay, spark: SparkSession, form: str
 ) -> None:
@@ -88,7 +86,7 @@ def test_a_flushed_stream_gives_the_rows_of_a_table(
     stream.add(rows[:20], rows[20:50], rows[50:])
     with setting(spark, "atEnd", "flush"):
         stream.run(query(stream.rows(("ts", "1 day"))))
-    assert differences(stream.written(), query(stream.table())) == []
+    assert_same(stream.written(), query(stream.table()))
 
 
 def test_one_operator_for_functions_of_one_order(replay: NewReplay, spark: SparkSession) -> None:
@@ -120,6 +118,7 @@ def test_what_a_stream_cannot_compute_is_refused(replay: NewReplay, spark: Spark
         stream.start(rows.select("*", F.lag("price").over(by_time()).alias("value")))
 
 
+@pytest.mark.longer
 def test_rows_in_the_order_of_arrival(replay: NewReplay, spark: SparkSession) -> None:
     stream = replay(SCHEMA)
     stream.add(*([(i, "AB"[i % 2], at(1_000 - i), i / 2)] for i in range(6)))
@@ -131,6 +130,7 @@ def test_rows_in_the_order_of_arrival(replay: NewReplay, spark: SparkSession) ->
     ]
 
 
+@longer_on_connect
 def test_rows_without_a_time(replay: NewReplay, spark: SparkSession) -> None:
     stream = replay(SCHEMA)
     stream.add([(1, "A", None, 1.0), (2, "A", at(1), 1.0)], [(3, "A", at(9), 1.0)])
@@ -172,6 +172,7 @@ OF_SETS = {
 }
 
 
+@longer_on_connect
 def test_functions_of_sets_need_no_order_of_rows_with_equal_times(
     replay: NewReplay, spark: SparkSession
 ) -> None:
@@ -191,10 +192,12 @@ def test_functions_of_sets_need_no_order_of_rows_with_equal_times(
     stream.add(rows[:20], rows[20:50], rows[50:])
     with setting(spark, "atEnd", "flush"):
         stream.run(query(stream.rows(("ts", "1 day"))))
-    assert differences(stream.written(), query(stream.table())) == []
+    assert_same(stream.written(), query(stream.table()))
 
 
-@pytest.mark.parametrize("function", ["last(price)", "collect_list(price)", "max_by(seq, price)"])
+@pytest.mark.parametrize(
+    "function", first_cases(["collect_list(price)", "last(price)", "max_by(seq, price)"], 1)
+)
 def test_the_advice_for_rows_with_equal_times_fits_the_frame(
     replay: NewReplay, function: str
 ) -> None:
@@ -253,7 +256,7 @@ def test_functions_in_python_are_computed_before_the_window(
 
     with setting(spark, "atEnd", "flush"):
         stream.run(query(rows))
-    assert differences(stream.written(), query(stream.table())) == []
+    assert_same(stream.written(), query(stream.table()))
 
 
 def test_a_column_can_have_the_name_of_an_argument(
@@ -270,7 +273,7 @@ def test_a_column_can_have_the_name_of_an_argument(
 
     with setting(spark, "atEnd", "flush"):
         stream.run(query(rows))
-    assert differences(stream.written(), query(stream.table())) == []
+    assert_same(stream.written(), query(stream.table()))
     # Another value in each evaluation is refused as an argument, and not as a column.
     assert rows.select("ts", F.rand().alias("_w0"), before).columns == ["ts", "_w0", "before"]
     drawn = replay(SCHEMA)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -37,6 +39,7 @@ class Replay:
 
     def __init__(self, spark: SparkSession, folder: Path, schema: str) -> None:
         self._spark = spark
+        self.folder = folder
         self._source = folder / "source"
         self._source.mkdir(parents=True)
         self.output = str(folder / "output")
@@ -116,6 +119,25 @@ class Replay:
 
 
 NewReplay = Callable[[str], Replay]
+
+
+class Snapshot:
+    """A stream whose query has run, and a copy of its files, so that several tests continue it.
+
+    Each test has the files at the same place, because the logs of the query name them.
+    """
+
+    def __init__(self, stream: Replay) -> None:
+        self._stream = stream
+        self._files = Path(f"{stream.folder}-copy")
+        shutil.copytree(stream.folder, self._files)
+
+    def restored(self) -> Replay:
+        """Return the stream as it was when its files were copied."""
+        shutil.rmtree(self._stream.folder)
+        # Times of files are those of the originals, as the log of the source has them.
+        shutil.copytree(self._files, self._stream.folder)
+        return copy.copy(self._stream)
 
 
 def finish(query: StreamingQuery) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_SCALA = re.compile(r'\b(?:test|testEach|all|messages|property)\(\s*s?"((?:[^"\\]|\\.)*)"')
+_SCALA = re.compile(
+    r'\b(?:test|testEach|testStores|all|messages|property)(?:\[[^"\n]*\])?\(\s*s?"((?:[^"\\]|\\.)*)"'
+)
 _PYTHON = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
 
 

@@ -1,10 +1,10 @@
-"""Marks for tests that are skipped on one of the transports."""
+"""Marks for tests that are skipped on one of the transports, or run in `make test-rest` only."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import pytest
 
@@ -26,3 +26,24 @@ on_spark_connect = pytest.mark.skipif(
 def longer_on_connect(test: Test) -> Test:
     """Mark a test that runs in `make test` on classic Spark only, and takes long."""
     return pytest.mark.longer(test) if TRANSPORT == "connect" else test
+
+
+def longer_on_classic(test: Test) -> Test:
+    """Mark a test that runs in `make test` on Spark Connect only, and takes long."""
+    return pytest.mark.longer(test) if TRANSPORT == "classic" else test
+
+
+def first_cases(
+    cases: Sequence[Any], short: int | None = None, on_connect: int | None = None
+) -> list[Any]:
+    """Mark the cases of a table behind the first `short` ones, which `make test` leaves out.
+
+    On Spark Connect, `make test` runs `on_connect` cases if it is given. A case of several
+    arguments is a tuple.
+    """
+    if TRANSPORT == "connect" and on_connect is not None:
+        short = on_connect
+    if short is None:
+        return list(cases)
+    longer = [case if type(case) is tuple else (case,) for case in cases[short:]]
+    return [*cases[:short], *(pytest.param(*case, marks=pytest.mark.longer) for case in longer)]

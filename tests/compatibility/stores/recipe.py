@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.compatibility.recipes import started
+from pyspark.sql import SparkSession
+
 from tests.support import postgres_server
 from tests.support.markdown import check_blocks
 from tests.support.paths import ROOT
@@ -52,14 +52,7 @@ def redis_server(folder: Path) -> Iterator[dict[str, str]]:
 SERVERS = {"postgresql.md": postgres, "redis.md": redis_server}
 
 
-def main(transport: str, page: str) -> None:
-    """Run the blocks of a page."""
+def check_page(spark: SparkSession, page: str) -> int:
+    """Run the blocks of a page, and return their number."""
     with TemporaryDirectory() as name, SERVERS[page](Path(name)) as variables:
-        spark = started(transport, Path(name), [], {"spark.sql.shuffle.partitions": "2"})
-        run = check_blocks(FOLDER / page, {"spark": spark, **variables})
-        spark.stop()
-    print(f"{run} blocks of the page ran")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+        return check_blocks(FOLDER / page, {"spark": spark, **variables})

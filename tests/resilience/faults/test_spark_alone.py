@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from tests.resilience.faults.answers import batches
 from tests.support.replay import NewReplay, Replay, failure
 from tests.support.settings import CHANGELOG, CHECKPOINT_FORMAT, settings
 from tests.support.transports import same_on_connect
+
+# They can change with the version of Spark only.
+pytestmark = pytest.mark.longer
 
 
 def crashed_before_the_commit(replay: NewReplay) -> Replay:
