@@ -157,7 +157,6 @@ OPERATIONS = [
 ]
 
 
-@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(
     ("policy", "options"),
     first_cases(
@@ -579,7 +578,6 @@ LAST = "(PARTITION BY symbol ORDER BY ts, seq"
 
 
 @longer_on_connect
-@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(
     "functions",
     first_cases(

@@ -53,7 +53,7 @@ def _run(script: str, *arguments: str) -> tuple[int, str, str]:
         try:
             run_path(script, run_name="__main__")
         except SystemExit as end:
-            status = int(end.code or 0)
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
         except Exception:  # noqa: BLE001 - an error of Spark cannot go to another process
             traceback.print_exc()
             status = 1

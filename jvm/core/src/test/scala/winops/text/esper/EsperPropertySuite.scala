@@ -327,7 +327,7 @@ class EsperPropertySuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("no text is slow to read", Longer) {
+  test("no text is slow to read") {
     val pieces = Seq(
       "(",
       "((",

@@ -77,7 +77,7 @@ private[harness] object OverStream {
   }
 
   private def configured[A](request: JsonNode)(body: => A): A = {
-    val conf = new SQLConf
+    val conf = SQLConf.getFallbackConf.clone()
     request.path("settings").properties.asScala.foreach { setting =>
       conf.setConfString(s"spark.winops.over.${setting.getKey}", setting.getValue.asText)
     }

@@ -191,7 +191,7 @@ class HistoryRestartsSuite extends KeepStreamTest with RandomProperties {
     found
   }
 
-  private lazy val alwaysOther = withSQLConf(KeepStreamTest.hdfs)(always(keep(_, other)))
+  private lazy val alwaysOther = always(keep(_, other))
 
   private def assertReplaced(before: DataFrame => DataFrame, now: DataFrame => DataFrame): Unit =
     assertReplacedAs(always(now), before, now)
@@ -588,7 +588,7 @@ private object HistoryRestartsSuite {
 
   val Runs: Int = sys.props.get("changes").fold(2 * Changes.size)(_.toInt)
 
-  /** A run with another primary key, and one with another time. */
+  /** A run with another `key`, `op` or `buffer`, and one with another time. */
   val ShortRuns: Set[Int] = Set("`key`, `op`, `buffer`", "`time`, `apply`").map { rule =>
     Changes.lastIndexWhere(_.rule == rule).ensuring(_ >= 0, rule)
   }
