@@ -14,13 +14,10 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at
-from tests.support.transports import first_cases, same_on_connect
+from tests.support.transports import first_cases, interpreted, same_on_connect
 from winops import Kept, WindowPolicy, esper, keep, spl
 
 SCHEMA = "seq long, symbol string, ts timestamp, price double, size int"
-
-# For tests of what is emitted; other tests compare values of compiled expressions.
-interpreted = pytest.mark.usefixtures("interpreted")
 
 
 def trades(count: int) -> list[tuple]:

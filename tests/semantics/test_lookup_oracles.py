@@ -27,10 +27,8 @@ from tests.support.lookups import (
     trades_of,
 )
 from tests.support.replay import at
-from tests.support.transports import first_cases, longer_on_connect
+from tests.support.transports import first_cases, interpreted, longer_on_connect
 from winops import asof_join, keep
-
-interpreted = pytest.mark.usefixtures("interpreted")
 
 Rows = tuple[list[Trade], list[Ask]]
 

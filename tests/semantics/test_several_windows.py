@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
-from tests.support.transports import first_cases, same_on_connect
+from tests.support.transports import first_cases, interpreted, same_on_connect
 from winops import Kept, WindowPolicy, apama, esper, keep, spl
 
 SCHEMA = "seq long, card string, amount double, ts timestamp"
@@ -35,8 +35,6 @@ AGGREGATES = {
     "n": lambda: F.count("*"),
     "last": lambda: F.max_by("seq", "ts") - F.col("seq"),
 }
-
-interpreted = pytest.mark.usefixtures("interpreted")
 
 
 def first_name(windows: Mapping[str, object]) -> str:

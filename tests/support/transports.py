@@ -12,6 +12,8 @@ Test = TypeVar("Test", bound=Callable[..., object])
 
 TRANSPORT = os.environ.get("WINOPS_TRANSPORT", "classic")
 
+# A test whose subject is not the code that Spark compiles for expressions.
+interpreted = pytest.mark.usefixtures("interpreted")
 on_classic_spark = pytest.mark.skipif(
     TRANSPORT == "connect", reason="a program has a session of its own, on classic Spark"
 )

@@ -2,22 +2,16 @@ package winops.spark.aggregates
 
 import scala.util.Random
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions.{lit, udaf}
-import org.apache.spark.sql.internal.SQLConf
 
-import winops.spark.testing.{AggregateCheck, ContentSteps, FreshAggregates, KeepStreamTest, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, RollingHash, SameBits}
+import winops.spark.testing.{AggregateCheck, ContentSteps, FreshAggregates, KeepStreamTest, OneTask, RandomProperties, RandomWindow, RandomWindows, Reading, Readings, RollingHash, SameBits}
 import winops.testing.Longer
 
 /** Aggregates over windows equal Spark's own aggregates of the contents after each change. */
-class AggregatePropertySuite extends KeepStreamTest with RandomProperties {
+class AggregatePropertySuite extends KeepStreamTest with OneTask with RandomProperties {
   import AggregatePropertySuite._
   import testImplicits._
-
-  // All groups are in one task, which uses the same objects for one after the other.
-  override protected def sparkConf: SparkConf =
-    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
 
   override def beforeAll(): Unit = {
     super.beforeAll()

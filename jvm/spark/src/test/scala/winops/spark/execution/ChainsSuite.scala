@@ -1,6 +1,5 @@
 package winops.spark.execution
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.SparkPlan
 import org.apache.spark.sql.execution.exchange.ShuffleExchangeExec
@@ -10,15 +9,12 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.winops.execution.StatefulKeepExec
 
-import winops.spark.testing.{KeepStreamTest, Tick}
+import winops.spark.testing.{KeepStreamTest, OneTask, Tick}
 import winops.testing.Longer
 
 /** Stateful operators of Spark before and after `keep`. */
-class ChainsSuite extends KeepStreamTest {
+class ChainsSuite extends KeepStreamTest with OneTask {
   import testImplicits._
-
-  override protected def sparkConf: SparkConf =
-    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
 
   // Spark treats a row at the first watermark, which is 0, as late.
   private val seconds = (1 to 12).map(i => Tick("ab".charAt(i % 2).toString, i.toLong, i))

@@ -584,16 +584,11 @@ class LookupSuite extends LookupTest with RandomProperties with TableTests {
     val df =
       lookup(started, timedAsks(ofAsks, "0 seconds"), "'KEEP 2 ROWS'", Aggregates)
     val asking = Ask(Some("a"), at(3), 3, None) +: asks.filter(_.micros > at(3))
+    ofTrades.addData(late :+ Trade(Some("end"), at(9), 9, None))
+    ofAsks.addData(asking :+ Ask(Some("end"), at(9), 9, None))
     inTempDir { checkpoint =>
-      val written = new Written
-      val running = start(df, checkpoint, written)
-      try {
-        ofTrades.addData(late :+ Trade(Some("end"), at(9), 9, None))
-        ofAsks.addData(asking :+ Ask(Some("end"), at(9), 9, None))
-        running.processAllAvailable()
-      } finally running.stop()
       assert(
-        written.rows.map(shownRow).sorted == Seq(
+        runAll(df, checkpoint).rows.map(shownRow).sorted == Seq(
           shown(asks(1), Seq(3, 4)),
           shown(asks(2), Nil),
           shown(asking.head, Seq(1, 3))).sorted)

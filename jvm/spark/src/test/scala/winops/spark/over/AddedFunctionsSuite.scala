@@ -2,23 +2,21 @@ package winops.spark.over
 
 import scala.util.{Failure, Random, Success, Try}
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQueryException
 
-import winops.spark.testing.RandomProperties
+import winops.spark.testing.{OneTask, RandomProperties}
 import winops.testing.{Longer, TableTests}
 
 /** Restarts of a query with further window functions of the same PARTITION BY and ORDER BY. */
-class AddedFunctionsSuite extends OverStreamTest with RandomProperties with TableTests {
+class AddedFunctionsSuite
+    extends OverStreamTest
+    with OneTask
+    with RandomProperties
+    with TableTests {
   import AddedFunctionsSuite._
   import testImplicits._
-
-  // All groups are in one task, which uses the same objects for one after the other.
-  override protected def sparkConf: SparkConf =
-    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
 
   private val second = 1000000L
   private val w = "PARTITION BY k ORDER BY ts, seq"

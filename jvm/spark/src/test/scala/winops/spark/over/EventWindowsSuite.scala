@@ -2,21 +2,17 @@ package winops.spark.over
 
 import scala.util.Random
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.{AnalysisException, DataFrame}
 import org.apache.spark.sql.expressions.Window
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.internal.SQLConf
 
 import winops.spark.plan.Over
+import winops.spark.testing.OneTask
 import winops.testing.{Longer, TableTests}
 
 /** Window functions above an aggregation by windows of event time. */
-class EventWindowsSuite extends OverStreamTest with TableTests {
+class EventWindowsSuite extends OverStreamTest with OneTask with TableTests {
   import testImplicits._
-
-  override protected def sparkConf: SparkConf =
-    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
 
   private val rows = {
     val random = new Random(3)

@@ -7,28 +7,22 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.{AnalysisException, DataFrame, Row}
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.{AggregateWindowFunction, RuntimeReplaceableAggregate}
 import org.apache.spark.sql.catalyst.expressions.aggregate.{AggregateExpression, AggregateFunction}
 import org.apache.spark.sql.functions.expr
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.Trigger
 
 import winops.spark.aggregates.AggregateProperties
-import winops.spark.testing.{CompiledCode, KeepStreamTest, SameBits}
+import winops.spark.testing.{CompiledCode, KeepStreamTest, OneTask, SameBits}
 import winops.testing.Longer
 
 /** Every aggregate function of the running Spark, stored after each micro-batch, restored and
   * continued, gives the values of a table. A function that no call is listed for fails by name.
   */
-class EveryAggregateSuite extends KeepStreamTest with CompiledCode {
+class EveryAggregateSuite extends KeepStreamTest with OneTask with CompiledCode {
   import EveryAggregateSuite._
-
-  // All groups are in one task, which uses the same objects for one after the other.
-  override protected def sparkConf: SparkConf =
-    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
 
   private lazy val registered: Seq[String] = FunctionRegistry.expressions.toSeq.collect {
     case (name, (info, _)) if isAggregate(info.getClassName, info.getGroup) => name

@@ -2,21 +2,16 @@ package winops.spark.over
 
 import java.io.File
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQueryProgress
 
+import winops.spark.testing.OneTask
 import winops.testing.{Longer, TableTests}
 
 /** The state of window functions over a stream: what is stored, restarts and limits. */
-class OverStateSuite extends OverStreamTest with TableTests {
+class OverStateSuite extends OverStreamTest with OneTask with TableTests {
   import testImplicits._
-
-  // All groups are in one task, which uses the same objects for one after the other.
-  override protected def sparkConf: SparkConf =
-    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
 
   private val second = 1000000L
   private val w = "PARTITION BY k ORDER BY ts, seq"

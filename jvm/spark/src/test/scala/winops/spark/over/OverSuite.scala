@@ -1,19 +1,13 @@
 package winops.spark.over
 
-import org.apache.spark.SparkConf
 import org.apache.spark.sql.{Encoder, Encoders}
 import org.apache.spark.sql.expressions.Aggregator
 import org.apache.spark.sql.functions.{expr, udaf}
-import org.apache.spark.sql.internal.SQLConf
 
-import winops.spark.testing.CompiledCode
+import winops.spark.testing.{CompiledCode, OneTask}
 
 /** Window functions of Spark's own over a stream: the rows of the same query over a table. */
-class OverSuite extends OverStreamTest with CompiledCode {
-  // All groups are in one task, which uses the same objects for one after the other.
-  override protected def sparkConf: SparkConf =
-    super.sparkConf.set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
-
+class OverSuite extends OverStreamTest with OneTask with CompiledCode {
   private val second = 1000000L
 
   /** Rows with ties in time, NULLs, and three groups of different sizes; three micro-batches, out
