@@ -11,6 +11,7 @@ from pyspark.errors import PySparkTypeError, PySparkValueError
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from tests.support.transports import interpreted
 from winops import keep, testing, timeline
 from winops._arguments import interval, names, parameters, sort_keys
 from winops._policy import Policy, policy_of
@@ -182,7 +183,7 @@ def test_an_unknown_argument_is_refused(spark: SparkSession, argument: str, said
     assert said in str(caught.value)
 
 
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 def test_group_by_takes_names_or_a_list_of_them(spark: SparkSession) -> None:
     kept = keep(spark.range(4).selectExpr("id", "id % 2 AS odd", "1 AS one"), rows=3)
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
 from tests.support.settings import settings
-from tests.support.transports import first_cases, longer_on_connect
+from tests.support.transports import first_cases, interpreted, longer_on_connect
 from winops import keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
@@ -183,7 +183,7 @@ def test_a_watermark_on_another_column_is_not_enough(replay: NewReplay) -> None:
     refusal(lambda: keep(rows, rows=2, time="ts"), "WINOPS_WATERMARK_REQUIRED", "42K0E")
 
 
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 @pytest.mark.parametrize(
     "shuffle",
     first_cases(["repartition", "orderBy", "join", "groupBy", "distinct"], short=2, on_connect=1),

@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from tests.support.transports import first_cases
+from tests.support.transports import first_cases, interpreted
 from winops import apama, esper, keep, spl
 
 TABLE = "secrets_of_others"
@@ -195,7 +195,7 @@ def test_texts_cannot_leave_their_literals(rows: DataFrame, ending: str) -> None
         assert str(refused.value.getCondition()).startswith(("WINOPS_", "UNRESOLVED_")), more
 
 
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 def test_column_names_cannot_leave_their_quotes(spark: SparkSession) -> None:
     odd = [
         "x`) ORDER BY (y",
@@ -265,7 +265,7 @@ def test_sql_calls_have_the_same_limits_as_python(
         spark.sql(f"{call}, {arguments})").collect()
 
 
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 def test_calls_leave_no_temporary_view(spark: SparkSession, rows: DataFrame) -> None:
     def views() -> set[str]:
         return {row[1] for row in spark.sql("SHOW VIEWS").collect()}

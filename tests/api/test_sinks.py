@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from tests.support import keyed, moving_rows, postgres_server
 from tests.support.keyed import Call, Change, Operation
 from tests.support.redis_server import Stand
-from tests.support.transports import first_cases, longer_on_connect, same_on_connect
+from tests.support.transports import first_cases, interpreted, longer_on_connect, same_on_connect
 from winops import Kept, keep, merge_into, to_kafka, to_postgres, to_redis
 from winops._sinks import identified, merge, postgres
 
@@ -278,7 +278,7 @@ def batches(
 
 
 @longer_on_connect
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 @pytest.mark.parametrize(
     ("updates", "cuts"),
     first_cases([("update", 2), ("update", 5), ("delete_insert", 5)], short=1),

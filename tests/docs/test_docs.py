@@ -23,7 +23,7 @@ from tests.support.paths import ROOT
 from tests.support.pictures import make_windows
 from tests.support.settings import settings_restored
 from tests.support.suites import python_tests, scala_tests
-from tests.support.transports import longer_on_connect, same_on_connect
+from tests.support.transports import interpreted, longer_on_connect, same_on_connect
 from winops import _errors, apama, esper, keep, spl, testing
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -58,7 +58,7 @@ CONDITIONS = ROOT / "jvm/spark/src/main/resources/error/winops-error-conditions.
 
 
 @longer_on_connect
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 @pytest.mark.parametrize("page", RUN_HERE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_code_blocks_of_a_page_print_their_output(spark: SparkSession, page: Path) -> None:
     # A page may recommend settings; the next page begins without them.
@@ -66,7 +66,7 @@ def test_code_blocks_of_a_page_print_their_output(spark: SparkSession, page: Pat
         check_blocks(page, {"spark": spark})
 
 
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 @pytest.mark.parametrize("module", ["winops", *MODULES])
 def test_examples_of_a_module_print_their_output(spark: SparkSession, module: str) -> None:
     loaded = importlib.import_module(module)
@@ -301,7 +301,7 @@ def test_everything_public_is_documented() -> None:
 
 
 @longer_on_connect
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 def test_why_a_row_left_is_right_for_null_keys_and_groups_that_return(
     spark: SparkSession,
 ) -> None:

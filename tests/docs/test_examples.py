@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,19 @@ def test_an_example_checks_itself(
     # Exclude an empty stream and a stream that stopped early.
     assert compared >= rows / 100
     assert "+---" in output
+
+
+def test_programs_run_after_one_that_ends_its_process(tmp_path: Path) -> None:
+    ends, prints = tmp_path / "ends.py", tmp_path / "prints.py"
+    ends.write_text("import os; os._exit(1)")
+    prints.write_text("print('ran')")
+    process = OneProcess()
+    try:
+        with pytest.raises(BrokenProcessPool):
+            process.output_of(ends)
+        assert process.output_of(prints) == "ran\n"
+    finally:
+        process.close()
 
 
 @pytest.mark.skipif(SPARK < (4, 3), reason="real-time mode needs Spark 4.3")

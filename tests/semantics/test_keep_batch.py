@@ -17,10 +17,10 @@ from pyspark.sql.types import LongType, StringType, TimestampType
 
 from tests.support.replay import at
 from tests.support.settings import READ_TASKS, settings
-from tests.support.transports import first_cases, same_on_connect
+from tests.support.transports import first_cases, interpreted, same_on_connect
 from winops import Kept, keep
 
-pytestmark = pytest.mark.usefixtures("interpreted")
+pytestmark = interpreted
 
 TRADES = [
     (1, "A", 5.0, at(0)),

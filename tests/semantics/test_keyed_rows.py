@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at
-from tests.support.transports import first_cases
+from tests.support.transports import first_cases, interpreted
 from winops import esper, keep, testing
 
-pytestmark = pytest.mark.usefixtures("interpreted")
+pytestmark = interpreted
 
 SCHEMA = "seq long, op string, symbol string, id int, price int, ts timestamp"
 ORDER: dict[str, Any] = {"order_by": "seq"}

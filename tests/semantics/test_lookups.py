@@ -27,10 +27,10 @@ from tests.support.lookups import (
 )
 from tests.support.replay import at
 from tests.support.settings import PARTITIONS, settings
-from tests.support.transports import first_cases, longer_on_connect
+from tests.support.transports import first_cases, interpreted, longer_on_connect
 from winops import Kept, esper, keep
 
-pytestmark = pytest.mark.usefixtures("interpreted")
+pytestmark = interpreted
 
 Rows = tuple[list[Trade], list[Ask]]
 

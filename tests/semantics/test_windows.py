@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
 from tests.support.settings import HDFS, PARTITIONS, ROCKSDB, STATE_STORE, settings
-from tests.support.transports import same_on_connect
+from tests.support.transports import interpreted, same_on_connect
 from winops import WindowPolicy, apama, esper, keep, spl
 
 SCHEMA = "seq long, sample int, price double, ts timestamp"
@@ -94,7 +94,7 @@ def emitted(result: DataFrame) -> set[tuple]:
 
 
 @same_on_connect
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 @pytest.mark.parametrize(
     ("provider", "partitions", "first", "half"),
     [
@@ -236,7 +236,7 @@ VIEWS = [
 
 
 @same_on_connect
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 def test_a_random_combination_is_refused_while_it_is_built_or_runs(spark: SparkSession) -> None:
     """No combination fails in a task because no window implements it."""
     rng = random.Random(11)

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, Replay, at, finish
-from tests.support.transports import longer_on_connect, same_on_connect
+from tests.support.transports import interpreted, longer_on_connect, same_on_connect
 from winops import WindowPolicy, esper, keep
 
 SCHEMA = "seq long, symbol string, ts timestamp"
@@ -244,7 +244,7 @@ def test_a_join_may_precede_keep(ticks: Replay, replay: NewReplay) -> None:
     assert [row.seq for row in rows if row._change_type == "delete"] == [0, 2, 4, 6]
 
 
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 def test_a_join_with_a_table_may_precede_and_follow(spark: SparkSession, ticks: Replay) -> None:
     names = spark.createDataFrame([("A", "Alpha"), ("B", "Beta")], "symbol string, name string")
     named = timed(ticks).join(F.broadcast(names), "symbol")

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from tests.support.replay import NewReplay, at, failure
-from tests.support.transports import longer_on_connect, same_on_connect
+from tests.support.transports import interpreted, longer_on_connect, same_on_connect
 from winops import esper, keep, read_state, spl
 from winops.testing import assert_same
 
@@ -56,7 +56,7 @@ def changes(
 
 
 @same_on_connect
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 def test_a_flushed_stream_gives_the_changes_of_a_table(
     replay: NewReplay, spark: SparkSession
 ) -> None:

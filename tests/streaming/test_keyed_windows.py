@@ -24,7 +24,7 @@ from tests.support import keyed, keyed_cases
 from tests.support.keyed import Call, Operation
 from tests.support.replay import NewReplay, at
 from tests.support.settings import HDFS, PARTITIONS, ROCKSDB, StreamSetup, settings
-from tests.support.transports import TRANSPORT, longer_on_connect, same_on_connect
+from tests.support.transports import TRANSPORT, interpreted, longer_on_connect, same_on_connect
 from winops import esper, keep
 
 SCHEMA = (
@@ -334,7 +334,7 @@ def compare(given: Changes, wanted: Changes) -> None:
 # ---- Tables and streams
 
 
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 @pytest.mark.parametrize(
     ("setup", "mode"),
     [
@@ -516,7 +516,7 @@ def kept_by_hand(spark: SparkSession, case: dict[str, Any], **more: Any) -> Any:
     )
 
 
-@pytest.mark.usefixtures("interpreted")
+@interpreted
 @pytest.mark.parametrize("case", by_hand())
 def test_a_table_gives_what_a_case_by_hand_expects(
     spark: SparkSession, case: dict[str, Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from concurrent import futures
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from multiprocessing import active_children, get_context
@@ -19,22 +20,23 @@ from tests.support.programs import TIMEOUT
 class OneProcess:
     """A process for programs that start a session and stop it. The caller closes it.
 
-    The settings of the first session remain in the JVM, where those of others replace them.
+    The settings of the first session remain in the JVM, where those of others replace them. After
+    a program that takes too long, or ends its process, the next ones run in another process.
     """
 
     def __init__(self) -> None:
-        # A forked process would share the connections of this one.
-        self._worker = futures.ProcessPoolExecutor(1, get_context("spawn"))
+        self._worker = _worker()
 
     def output_of(self, script: Path, *arguments: str) -> str:
         """Run a program to its end, which must be a success, and return its output."""
         ran = self._worker.submit(_run, str(script), *arguments)
         try:
             status, output, errors = ran.result(TIMEOUT)
-        except futures.TimeoutError:
+        except (futures.TimeoutError, BrokenProcessPool):
             # The end of the pool would wait for the program.
             for process in active_children():
                 process.kill()
+            self._worker = _worker()
             raise
         assert status == 0, output + errors
         return output
@@ -42,6 +44,11 @@ class OneProcess:
     def close(self) -> None:
         """End the process."""
         self._worker.shutdown()
+
+
+def _worker() -> futures.ProcessPoolExecutor:
+    # A forked process would share the connections of this one.
+    return futures.ProcessPoolExecutor(1, get_context("spawn"))
 
 
 def _run(script: str, *arguments: str) -> tuple[int, str, str]:
