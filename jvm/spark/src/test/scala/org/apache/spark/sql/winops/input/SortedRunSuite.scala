@@ -81,7 +81,7 @@ private object SortedRunSuite {
 
   /** A row in an object that the next row reuses, as in a shuffle. */
   def row(number: Int, bytes: Int): UnsafeRow =
-    projection(InternalRow(number.toLong, filled(number, bytes)))
+    projection(InternalRow(number.toLong, Array.fill(bytes)(number.toByte)))
 
   private val projection = UnsafeProjection.create(types)
 
@@ -91,13 +91,7 @@ private object SortedRunSuite {
   def read(row: UnsafeRow): Int = {
     val number = row.getLong(0).toInt
     val bytes = row.getBinary(1)
-    check(Arrays.equals(bytes, filled(number, bytes.length)), "a row's bytes")
+    check(Arrays.equals(bytes, Array.fill(bytes.length)(number.toByte)), "a row's bytes")
     number
-  }
-
-  private def filled(number: Int, length: Int): Array[Byte] = {
-    val bytes = new Array[Byte](length)
-    Arrays.fill(bytes, number.toByte)
-    bytes
   }
 }

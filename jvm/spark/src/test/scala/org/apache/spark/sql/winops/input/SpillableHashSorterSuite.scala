@@ -90,7 +90,7 @@ private object SpillableHashSorterSuite {
     // All rows use one object, as rows of a shuffle do.
     val projection = UnsafeProjection.create(types)
     val input = rows.iterator.map { case (number, key) =>
-      projection(InternalRow(number.toLong, key.toLong, filled(number, bytes)))
+      projection(InternalRow(number.toLong, key.toLong, Array.fill(bytes)(number.toByte)))
     }
     new SpillableHashSorter(input, row => hashOf(row.getLong(1)), types.length)
   }
@@ -103,13 +103,7 @@ private object SpillableHashSorterSuite {
   def readRow(row: UnsafeRow): Int = {
     val number = row.getLong(0).toInt
     val bytes = row.getBinary(2)
-    check(Arrays.equals(bytes, filled(number, bytes.length)), "a row's bytes")
+    check(Arrays.equals(bytes, Array.fill(bytes.length)(number.toByte)), "a row's bytes")
     number
-  }
-
-  private def filled(number: Int, length: Int): Array[Byte] = {
-    val bytes = new Array[Byte](length)
-    Arrays.fill(bytes, number.toByte)
-    bytes
   }
 }
