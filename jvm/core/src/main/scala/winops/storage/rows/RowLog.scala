@@ -117,7 +117,9 @@ final class RowLog(
   }
 
   override def remove(ordinal: Long): Unit = {
-    require(ordinal == firstOrdinal, s"row $ordinal is not the oldest, which is $firstOrdinal")
+    if (ordinal != firstOrdinal) {
+      throw new CorruptStateException(s"row $ordinal is not the oldest, which is $firstOrdinal")
+    }
     release(ordinal + 1)
   }
 

@@ -6,27 +6,44 @@ import scala.util.Random
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import winops.policy.Policy
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
-import winops.testing.{CclWindow, DrivenGroup, Input}
+import winops.testing.{DrivenGroup, Input, RowValues}
+import winops.text.apama.Apama
+import winops.text.ccl.Ccl
+import winops.text.esper.Esper
+import winops.text.spl.Spl
 import winops.window.time.Clock
 
 /** A group with corrupted bytes continues, at worst with wrong rows, or fails with a named error.
   */
 class CorruptStateSuite extends AnyFunSuite {
-  private val keeps = Seq(
-    CclWindow.All,
-    CclWindow.Rows(3, 2),
-    CclWindow.Rows(400, 5),
-    CclWindow.EveryRows(4),
-    CclWindow.Interval(40000L),
-    CclWindow.EveryInterval(7000L, None),
-    CclWindow.EveryInterval(7000L, Some(3L)))
+  private val policies = Seq(
+    Ccl -> "KEEP ALL",
+    Ccl -> "KEEP 3 ROWS SLACK 2",
+    Ccl -> "KEEP 400 ROWS SLACK 5",
+    Ccl -> "KEEP EVERY 4 ROWS",
+    Ccl -> "KEEP 40 MILLISECONDS",
+    Ccl -> "KEEP EVERY 7 MILLISECONDS",
+    Esper -> "#length(5)#time(20 msec)",
+    Esper -> "#length(5)#time(20 msec) retain-union",
+    Esper -> "#time_accum(12 msec)",
+    Esper -> "#firstlength(3)#length_batch(3) retain-union",
+    Esper -> "#time_batch(15 msec, 3L)",
+    Esper -> "#time_length_batch(12 msec, 4)",
+    Esper -> "#sort(3, v)",
+    Esper -> "#unique(k)",
+    Apama -> "within 0.02 retain 5",
+    Apama -> "within 0.02 every 0.01 retain 3",
+    Spl -> "sliding, count(5), time(0.015)",
+    Spl -> "sliding, time(0.02), count(2)",
+    Spl -> "tumbling, count(3)").map { case (dialect, text) => RowValues.policy(dialect, text) }
 
   test("bytes that are cut off are refused") {
-    keeps.foreach { keep =>
-      val bytes = stored(keep, rows = 20)
+    policies.foreach { policy =>
+      val bytes = stored(policy, rows = 20)
       bytes.indices.foreach { length =>
-        intercept[CorruptStateException](restored(keep, bytes.take(length)))
+        intercept[CorruptStateException](restored(policy, bytes.take(length)))
       }
     }
   }
@@ -34,11 +51,11 @@ class CorruptStateSuite extends AnyFunSuite {
   test("bytes that were changed are refused or read as something else") {
     val outcomes = withinAMinute {
       for {
-        keep <- keeps
-        bytes = stored(keep, rows = 20)
+        policy <- policies
+        bytes = stored(policy, rows = 20)
         place <- bytes.indices
         bit <- 0 until 8
-      } yield survives(keep, changed(bytes, place, bit))
+      } yield survives(policy, changed(bytes, place, bit))
     }
     assert(outcomes.contains(true))
     assert(outcomes.contains(false))
@@ -52,17 +69,17 @@ class CorruptStateSuite extends AnyFunSuite {
         random.nextBytes(bytes)
         // Small numbers are plausible more often.
         if (random.nextBoolean()) bytes.indices.foreach(i => bytes(i) = (bytes(i) & 7).toByte)
-        survives(keeps(random.nextInt(keeps.size)), bytes)
+        survives(policies(random.nextInt(policies.size)), bytes)
       }
     }
     assert(outcomes.contains(false))
   }
 
   test("a large group's own bytes that were changed are refused or read as something else") {
-    val keep = CclWindow.Rows(400, 5)
+    val policy = RowValues.policy(Ccl, "KEEP 400 ROWS SLACK 5")
     val random = new Random(7)
     withinAMinute {
-      val group = filled(keep, rows = 1000)
+      val group = filled(policy, rows = 1000)
       val bytes = group.save()
       // The numbers at both ends determine the reading of everything between them.
       val places = (0 until 12) ++ (bytes.length - 12 until bytes.length) ++
@@ -86,23 +103,23 @@ class CorruptStateSuite extends AnyFunSuite {
     intercept[CorruptStateException](Clock.restore(new ByteReader(out.toArray)))
   }
 
-  private def stored(keep: CclWindow, rows: Int): Array[Byte] = filled(keep, rows).save()
+  private def stored(policy: Policy, rows: Int): Array[Byte] = filled(policy, rows).save()
 
-  private def filled(keep: CclWindow, rows: Int): DrivenGroup = {
-    val group = new DrivenGroup(keep, Some(100L))
+  private def filled(policy: Policy, rows: Int): DrivenGroup = {
+    val group = new DrivenGroup(policy, Some(100L), StoredMachineSuite.evaluator(seed = 1L))
     (0 until rows).foreach(i => group.feed(Input.Row(i.toLong)))
     group
   }
 
-  private def restored(keep: CclWindow, bytes: Array[Byte]): DrivenGroup = {
-    val group = new DrivenGroup(keep, Some(100L))
+  private def restored(policy: Policy, bytes: Array[Byte]): DrivenGroup = {
+    val group = new DrivenGroup(policy, Some(100L), StoredMachineSuite.evaluator(seed = 1L))
     group.restart(bytes)
     group
   }
 
-  private def survives(keep: CclWindow, bytes: Array[Byte]): Boolean =
+  private def survives(policy: Policy, bytes: Array[Byte]): Boolean =
     try {
-      val group = restored(keep, bytes)
+      val group = restored(policy, bytes)
       (20 until 50).foreach(i => group.feed(Input.Row(i.toLong)))
       group.feed(Input.Time(1000L))
       val _ = group.content
