@@ -73,7 +73,8 @@ def check_blocks(page: Path, names: Mapping[str, Any]) -> int:
                     test = variables[name]
                     test(*(variables[fixture] for fixture in signature(test).parameters))
         if block.printed is not None:
-            assert output.getvalue() == block.printed, block.code
+            printed = output.getvalue()
+            assert printed == block.printed, f"{block.code}\nprinted:\n{printed}"
     return len(found)
 
 
