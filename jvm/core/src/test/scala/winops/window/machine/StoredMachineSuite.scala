@@ -86,25 +86,28 @@ private object StoredMachineSuite {
     "#time_order(ts, 25 msec)",
     "#timetolive(ts)")
 
-  private val views = timed ++ RowValues.conditions.keys.toSeq.sorted.map(c => s"#expr($c)") ++
-    Seq(
-      "#length(1)",
-      "#length(4)",
-      "#time(20 msec)",
-      "#time_accum(12 msec)",
-      "#keepall",
-      "#firstlength(3)",
-      "#firsttime(60 msec)",
-      "#firsttime(0 sec)",
-      "#time_accum(0 sec)",
-      "#firstunique(k)",
-      "#unique(k)",
-      "#sort(3, v)",
-      "#rank(k, 2, v)")
+  /** Windows that rows enter one by one. */
+  val views: Seq[String] =
+    timed ++ RowValues.conditions.keys.toSeq.sorted.map(c => s"#expr($c)") ++
+      Seq(
+        "#length(1)",
+        "#length(4)",
+        "#time(20 msec)",
+        "#time_accum(12 msec)",
+        "#keepall",
+        "#firstlength(3)",
+        "#firsttime(60 msec)",
+        "#firsttime(0 sec)",
+        "#time_accum(0 sec)",
+        "#firstunique(k)",
+        "#unique(k)",
+        "#sort(3, v)",
+        "#rank(k, 2, v)")
 
   private val timedBatch = "#ext_timed_batch(ts, 15 msec)"
 
-  private val batches = Seq(
+  /** Windows that rows enter in batches. */
+  val batches: Seq[String] = Seq(
     timedBatch,
     "#length_batch(3)",
     "#time_batch(15 msec)",
@@ -147,7 +150,7 @@ private object StoredMachineSuite {
   private def policyOf(text: (Dialect, String)): Policy = RowValues.policy(text._1, text._2)
 
   /** The values of a row by its number. */
-  private def values(seed: Long, number: Int): RowValues = {
+  def values(seed: Long, number: Int): RowValues = {
     val random = new Random(seed * 31 + number)
     RowValues(
       random.nextInt(3),

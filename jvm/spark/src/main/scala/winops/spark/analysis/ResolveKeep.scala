@@ -175,7 +175,7 @@ object ResolveKeep extends Rule[LogicalPlan] {
       order: Seq[String],
       time: Option[Attribute],
       punctuation: Option[Attribute]): KeepSpec = {
-    val applied = arguments.oneOf("apply", Application.all)(_.name)
+    val applied = applicationOf(arguments)
     if (applied.isDefined && time.isEmpty) {
       throw WinopsErrors.argument("VALUE", "apply", "it together with time => 'column'")
     }
@@ -214,6 +214,10 @@ object ResolveKeep extends Rule[LogicalPlan] {
       emitsReasons = arguments.flag("reason").getOrElse(false),
       lookup = lookup)
   }
+
+  /** The order that the call asks for; None if it has the default. */
+  private def applicationOf(arguments: Arguments): Option[Application] =
+    arguments.oneOf("apply", Application.all)(_.name)
 
   /** The dialect of the call, and its policy. Several windows are combined into one policy. */
   private def policyOf(call: UnresolvedKeep): (Dialect, ResolvedPolicy) = {
@@ -266,9 +270,11 @@ object ResolveKeep extends Rule[LogicalPlan] {
         key = KeyArguments.keyOf(arguments, columns),
         buffer = KeyArguments.bufferOf(arguments))
       // Splitting by key makes groups smaller and keeps the changes the same, but aggregates and
-      // snapshots would be computed for each smaller group.
+      // snapshots would be computed for each smaller group. In the order of arrival, the clock of
+      // a smaller group would not advance with the rows of other keys.
       splits = isOne && arguments.text("idle").isEmpty && emitsRows(arguments) &&
-        !KeyArguments.emitsRowIds(arguments, isKeyed = false)
+        !KeyArguments.emitsRowIds(arguments, isKeyed = false) &&
+        applicationOf(arguments).forall(_.isInOrder)
       split = if (splits) policy.splitByKey else policy
       expressions <- PolicyExpressions
         .resolve(split, columns, budget)

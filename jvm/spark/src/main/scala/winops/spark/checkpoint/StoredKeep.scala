@@ -33,7 +33,8 @@ import winops.window.time.Clock
   * @param whole
   *   plan for groups that are forgotten after an idle time
   * @param divided
-  *   plan for groups without an idle time, split by key where the policy allows
+  *   plan for groups without an idle time, split by key where the policy and the order of the
+  *   rows allow
   */
 final class StoredKeep private (
     val identity: String,
@@ -125,7 +126,9 @@ object StoredKeep extends StoredPlans.Parser {
       val followsContent = json \ "results" != JNothing
       val isOne = policy.windowNames.isEmpty
       val isWhole = json \ IdentityFields.Whole != JNothing
-      val divided = if (isOne && !followsContent && !isWhole) policy.splitByKey else policy
+      val isInOrder = row.application.forall(_.isInOrder)
+      val divided =
+        if (isOne && !followsContent && !isWhole && isInOrder) policy.splitByKey else policy
       stored(policy.windowNames, keep(row, reader, policy), keep(row, reader, divided))
     }
   }

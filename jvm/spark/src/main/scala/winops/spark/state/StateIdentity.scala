@@ -58,7 +58,7 @@ object StateIdentity {
       (Key -> Option.when(spec.policy.isKeyed)(texts(spec.policy.key.map(_.sql)))) ~
       (Operation -> spec.operation) ~
       (Buffer -> Option.when(spec.policy.buffer > 0L)(spec.policy.buffer)) ~
-      (Whole -> Option.when(spec.emitsRowIds && isWhole(spec.policy))(true)) ~
+      (Whole -> Option.when(spec.emitsRowIds && isWhole(spec))(true)) ~
       (Punctuation -> spec.punctuation) ~
       (Lookup -> spec.lookup.map(one => if (one.before) "before" else "at")) ~
       (LookupBy -> spec.lookup.filterNot(_.ofJoin).map(one => texts(one.by))) ~
@@ -79,9 +79,10 @@ object StateIdentity {
       (JoinKeys -> texts(form.keys)) ~
       (JoinConditions -> texts(form.conditions))
 
-  /** Returns true if the groups of the policy are larger than they could be. */
-  private def isWhole(policy: winops.policy.Policy): Boolean =
-    policy.windowNames.isEmpty && (policy.splitByKey ne policy)
+  /** Returns true if the groups are larger than they could be. */
+  private def isWhole(spec: KeepSpec): Boolean =
+    spec.policy.windowNames.isEmpty && spec.application.forall(_.isInOrder) &&
+      (spec.policy.splitByKey ne spec.policy)
 
   /** The functions, sorted, because the state does not depend on the order of the query. */
   private def ofOver(plan: OverPlan): JObject =

@@ -159,6 +159,10 @@ object ChangedQueries {
       check,
       isOfNote)
 
+  /** Returns true if the window itself says when its contents are reported. */
+  private def reports(query: KeepQuery): Boolean =
+    query.window.dialect == Spl || query.window.policy.contains("FORCE_UPDATE")
+
   /** Two queries over operations, which differ in their arguments. */
   private def twoKeyed(
       random: Random,
@@ -435,6 +439,15 @@ object ChangedQueries {
         val drawn = random.shuffle(Seq(seen, seen.copy(time = "seen")))
         (drawn.head, drawn.last)
       }),
+    Change(
+      "`apply` of a text with `unique`",
+      Refused,
+      random => {
+        val drawn = random.shuffle(Application.all).map { time =>
+          KeepQuery(windowOf(Esper -> "#unique(text)", Some(time)), Columns, "changes", Nil)
+        }
+        (drawn.head, drawn.last)
+      }),
     changed("the delay of the watermark", Continues)(_.copy(delay = "3 seconds")),
     Change(
       "the session time zone, if a result depends on it",
@@ -460,15 +473,19 @@ object ChangedQueries {
     },
     change("`mode` of `agg()`", Continues) { (_, query) =>
       // A window with its own reports does not have this mode.
-      val reports = query.window.dialect == Spl || query.window.policy.contains("FORCE_UPDATE")
-      Option.when(query.output == "agg" && !reports)(query.copy(mode = "changes"))
+      Option.when(query.output == "agg" && !reports(query))(query.copy(mode = "changes"))
     },
     change("aggregates or snapshots instead of changes", Rebuilt) { (random, query) =>
       Option.when(query.output == "changes") {
-        val output = pick(random, Seq("agg", "withColumns", "snapshots"))
-        queryOf(random, query.window, output)
+        val outputs = Seq("agg", "withColumns") ++ Seq("snapshots").filterNot(_ => reports(query))
+        queryOf(random, query.window, pick(random, outputs))
       }
     },
+    change("aggregates or snapshots instead of changes", Continues) { (random, query) =>
+      Option.when(query.output == "changes" && reports(query)) {
+        queryOf(random, query.window, "snapshots")
+      }
+    }.copy(isOfNote = true),
     change("changes instead of aggregates", Rebuilt) { (_, query) =>
       Option.when(query.hasAggregates)(query.copy(output = "changes", functions = Nil))
     },

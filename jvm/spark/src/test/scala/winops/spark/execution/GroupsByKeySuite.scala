@@ -1,0 +1,81 @@
+package winops.spark.execution
+
+import scala.util.Random
+
+import org.apache.spark.sql.{DataFrame, Row}
+import org.apache.spark.sql.functions.{col, timestamp_millis}
+
+import winops.spark.plan.Application
+import winops.spark.testing.KeepStreamTest
+import winops.testing.TableTests
+
+/** A window of one row for each key, which may run as a group for each key, has the changes of
+  * the window over all keys. With the numbers of rows in the changes, it always runs as such.
+  */
+class GroupsByKeySuite extends KeepStreamTest with TableTests {
+  import GroupsByKeySuite._
+  import testImplicits._
+
+  private lazy val rows: DataFrame = {
+    val random = new Random(7)
+    (0 until 600)
+      .map { n =>
+        val key = Seq(null, "a", "b", "c", "d")(random.nextInt(5))
+        // Many rows are older than the one before.
+        (random.nextInt(3), key, n * 100L + random.nextInt(400), n)
+      }
+      .toDF("g", "k", "ms", "n")
+      .select(col("g"), col("k"), timestamp_millis(col("ms")).as("ts"), col("n"))
+      .cache()
+  }
+
+  private def changes(arguments: String): Seq[Row] =
+    keep(rows, arguments)
+      .select("_change_type", "_change_time", "_change_reason", "g", "k", "ts", "n")
+      .collect()
+      .toSeq
+      .sortBy(_.toString)
+
+  private def contents(arguments: String): Seq[Row] =
+    keep(rows, s"$arguments, output => 'rows'").collect().toSeq.sortBy(_.toString)
+
+  testEach("the changes of the window over all keys")(cases: _*) { case (_, text, time) =>
+    val call = s"PARTITION BY (g) ORDER BY (n), esper => '$text'$time"
+    val smaller = changes(s"$call, reason => true")
+    assert(smaller == changes(s"$call, reason => true, row_id => true"))
+    assert(smaller.exists(_.getString(0) == "insert"))
+    // A group that is forgotten after an idle time has all keys too.
+    assert(contents(call) == contents(s"$call, idle => '1000 days'"))
+  }
+
+  test("a row in the order of arrival enters at the latest time of all keys") {
+    val some = Seq(("a", 100L, 1), ("b", 50L, 2)).toDF("k", "ms", "n")
+    val timed = some.select(col("k"), timestamp_millis(col("ms")).as("ts"), col("n"))
+    val entered = keep(
+      timed,
+      "WITH SINGLE PARTITION ORDER BY (n), esper => '#unique(k)', time => 'ts', apply => 'arrival'")
+    val times = entered.select("_change_time").distinct().as[java.sql.Timestamp].collect()
+    assert(times.map(_.getTime).toSeq == Seq(100L))
+  }
+}
+
+private object GroupsByKeySuite {
+  private val windows = Seq(
+    "#unique(k)",
+    "#firstunique(k)",
+    "#unique(k)#time(1 sec)",
+    "#time(300 msec)#firstunique(k)",
+    "#unique(k)#time_order(ts, 2 sec)",
+    "#timetolive(ts)#firstunique(k)",
+    "#keepall#unique(k)",
+    "#unique(k)#length(2)")
+
+  /** The name of a case, the window, and the arguments for its time. */
+  private val cases: Seq[(String, String, String)] = for {
+    window <- windows
+    application <- Application.all
+  } yield (
+    s"$window, ${application.name}",
+    window,
+    s", time => 'ts', apply => '${application.name}'")
+}
