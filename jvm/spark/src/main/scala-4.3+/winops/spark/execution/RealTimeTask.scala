@@ -12,7 +12,7 @@ import winops.spark.group.BatchTimes
 import winops.spark.input.{ArrivingRows, GroupedRows}
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.{KeepPlan, OperatorPlan, OverPlan}
-import winops.spark.state.{StateErrors, StateGroupStore, StoredPartitionState}
+import winops.spark.state.{StateGroupStore, StoredPartitionState}
 import winops.window.time.Clock
 
 /** Runs an operation over the rows of one task in real-time mode. Each row is processed when it
@@ -89,28 +89,24 @@ final class RealTimeTask(
   private var spentAbove = 0L
   private val ofRows = new Latencies
   private var now = times
-  private var isDone = false
+  private var hasFinished = false
 
   override def earliestDue: Long = Clock.Never
   override def lastWaiting: Long = Long.MinValue
 
-  // The writer reads rows from the group's state, which may be corrupt.
-  override def hasNext: Boolean =
-    try {
-      goOn()
-      if (isBefore) isBefore = before.hasNext
-      if (!isBefore) while (!isAtRow && !isDone) work()
-      isBefore || isAtRow
-    } catch StateErrors.translate
-
-  override def next(): InternalRow = {
-    if (!hasNext) throw new NoSuchElementException
-    try {
-      val row = if (isBefore) before.next() else current.next()
-      handedOnAt = System.nanoTime
-      row
-    } catch StateErrors.translate
+  override protected def isAtRow: Boolean = {
+    goOn()
+    if (isBefore) isBefore = before.hasNext
+    isBefore || current != null && current.isAtRow
   }
+
+  override protected def takeRow(): InternalRow = {
+    val row = if (isBefore) before.next() else current.next()
+    handedOnAt = System.nanoTime
+    row
+  }
+
+  override protected def isDone: Boolean = hasFinished
 
   /** Counts the time since the last output row was handed on. */
   private def goOn(): Unit = if (handedOnAt != 0) {
@@ -118,10 +114,7 @@ final class RealTimeTask(
     handedOnAt = 0L
   }
 
-  private def isAtRow: Boolean = current != null && current.isAtRow
-
-  /** Does one unit of work, after which output rows may be available. */
-  private def work(): Unit =
+  override protected def work(): Unit =
     if (current == null) openNext()
     else if (!current.work(now)) close()
 
@@ -228,7 +221,7 @@ final class RealTimeTask(
     open.clear()
     made.foreach(_.count())
     latencies.add(ofRows)
-    isDone = true
+    hasFinished = true
   }
 }
 

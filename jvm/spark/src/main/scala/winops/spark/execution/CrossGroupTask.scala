@@ -120,24 +120,15 @@ final class CrossGroupTask(
   override def lastWaiting: Long = last
   private var last = Long.MinValue
 
-  // The writer reads the rows of changes from the group's state, which may be corrupt.
-  override def hasNext: Boolean =
-    try {
-      while (!isAtRow && stage != Done) work()
-      isAtRow
-    } catch StateErrors.translate
-
-  override def next(): InternalRow = {
-    if (!hasNext) throw new NoSuchElementException
-    try {
-      if (writer.hasNext) writer.next() else rowsAtEnd.next()
-    } catch StateErrors.translate
-  }
-
-  private def isAtRow: Boolean = {
+  override protected def isAtRow: Boolean = {
     writer.dropSilent(silence)
     writer.hasNext || rowsAtEnd.hasNext
   }
+
+  override protected def takeRow(): InternalRow =
+    if (writer.hasNext) writer.next() else rowsAtEnd.next()
+
+  override protected def isDone: Boolean = stage == Done
 
   private def begin(): Unit = {
     silence.begin()
@@ -154,8 +145,7 @@ final class CrossGroupTask(
     pieces = machines.advance(partition.timePassed)
   }
 
-  /** Does one piece of work, after which output rows may be available. */
-  private def work(): Unit = {
+  override protected def work(): Unit = {
     release()
     if (pieces.hasNext) {
       val _ = pieces.next()

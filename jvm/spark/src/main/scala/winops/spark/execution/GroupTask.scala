@@ -7,7 +7,7 @@ import winops.spark.group.BatchTimes
 import winops.spark.input.GroupedRows
 import winops.spark.internal.KeepMetrics
 import winops.spark.plan.OperatorPlan
-import winops.spark.state.{GroupStore, PartitionState, StateErrors}
+import winops.spark.state.{GroupStore, PartitionState}
 import winops.window.time.Clock
 
 /** Runs an operation over the rows of one task, one group after the other, in the order of their
@@ -35,27 +35,17 @@ final class GroupTask private (
   /** True if the next group with rows has been found and not opened. */
   private var hasRows = false
   private var isOpen = false
-  private var isDone = false
+  private var hasFinished = false
 
   override def earliestDue: Long = Clock.Never
   override def lastWaiting: Long = last
   private var last = Long.MinValue
 
-  // The writer reads rows from the group's state, which may be corrupt.
-  override def hasNext: Boolean =
-    try {
-      while (!group.isAtRow && !isDone) work()
-      group.isAtRow
-    } catch StateErrors.translate
+  override protected def isAtRow: Boolean = group.isAtRow
+  override protected def takeRow(): InternalRow = group.next()
+  override protected def isDone: Boolean = hasFinished
 
-  override def next(): InternalRow = {
-    if (!hasNext) throw new NoSuchElementException
-    try group.next()
-    catch StateErrors.translate
-  }
-
-  /** Does one unit of work, after which output rows may be available. */
-  private def work(): Unit =
+  override protected def work(): Unit =
     if (!isOpen) openNext()
     else if (!group.work(times)) saveGroup()
 
@@ -97,7 +87,7 @@ final class GroupTask private (
 
   private def finish(): Unit = {
     group.count()
-    isDone = true
+    hasFinished = true
   }
 }
 
