@@ -4,7 +4,7 @@ import winops.terms.{Purpose, RowExpression}
 import winops.window.changes.ChangeReason
 import winops.window.piece._
 
-/** One window: four of the six pieces of a [[Policy]].
+/** One window: the four pieces that say which rows it holds, and when they enter and leave.
   *
   * @param admit
   *   rule by which the window admits arriving rows

@@ -85,7 +85,7 @@ final class Machine(
   def isFinished: Boolean = finished
 
   /** The earliest timer; [[Clock.Never]] if there is none. */
-  def nextDue: Long = if (isRunning) Math.min(retainerDue, clock.silenceDue) else Clock.Never
+  def nextDue: Long = if (isRunning) Math.min(retainerDue, clock.idleDue) else Clock.Never
 
   /** Moves the clock to `instant`, unless it is later, and fires all timers up to that instant,
     * earliest first. Timers of the instant itself fire too, before any row that arrives then.
@@ -103,7 +103,7 @@ final class Machine(
   def fire(instant: Long): Boolean = {
     if (changes.ignoresReports) skipReports(instant)
     val ofRows = retainerDue
-    val due = Math.min(ofRows, clock.silenceDue)
+    val due = Math.min(ofRows, clock.idleDue)
     val fires = due <= instant
     if (fires) {
       changes.beginStep(due)
@@ -126,7 +126,7 @@ final class Machine(
   private def skipReports(instant: Long): Unit = {
     val due = retainer.due
     if (due <= instant && due >= clock.now) {
-      changes.skipSteps(retainer.skipReports(Math.min(instant, clock.silenceDue - 1)))
+      changes.skipSteps(retainer.skipReports(Math.min(instant, clock.idleDue - 1)))
     }
   }
 

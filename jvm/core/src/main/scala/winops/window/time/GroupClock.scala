@@ -2,15 +2,15 @@ package winops.window.time
 
 import winops.storage.bytes.{ByteReader, ByteWriter}
 
-/** The clock of a group, its last arrival, and the silence after which the group ends.
+/** The clock of a group, its last arrival, and the idle time after which the group ends.
   *
   * The clock receives instants and never reads one. An instance is reused from group to group:
   * [[clear]], or [[restoreNow]] and [[restore]], start the next group.
   *
-  * @param silence
+  * @param idle
   *   the milliseconds without an arrival after which the group ends; [[Clock.Never]] if it stays
   */
-final class GroupClock(silence: Long) {
+final class GroupClock(idle: Long) {
   import GroupClock._
 
   private var clock = Long.MinValue
@@ -41,9 +41,9 @@ final class GroupClock(silence: Long) {
   def live(): Unit = alive = true
 
   /** The instant at which the group has been silent for too long; [[Clock.Never]] if it stays. */
-  def silenceDue: Long =
-    // A shorter silence after a restart may be over before now; the group then ends now.
-    if (silence == Clock.Never) Clock.Never else Math.max(lastArrival + silence, clock)
+  def idleDue: Long =
+    // A shorter idle time after a restart may be over before now; the group then ends now.
+    if (idle == Clock.Never) Clock.Never else Math.max(lastArrival + idle, clock)
 
   /** Starts with the instant, the last arrival and the life of another clock. */
   def startAs(other: GroupClock): Unit = {

@@ -80,5 +80,5 @@ private[checkpoint] final class UnknownRows(operation: OverOperation) extends Sh
     Iterator
       .iterate(operation.next)(_ + 1)
       .takeWhile(_ < operation.rows.end)
-      .map(ShownRows.WindowRow(0, _, None, operation.clock.silenceDue))
+      .map(ShownRows.WindowRow(0, _, None, operation.clock.idleDue))
 }

@@ -7,10 +7,12 @@ import winops.spark.internal.{KeepMetrics, WinopsErrors}
 import winops.spark.plan.OperatorPlan
 
 /** Drops and counts late rows and rows without a time. A row without a time is an error unless
-  * the query drops or emits such rows. If the query emits rows without effect, they are not
-  * dropped: all of them, or those that read if the input has such rows. Neither rows of a table
-  * are late nor those that have waited in a state that it replaces, whose time may be that of
-  * another column now.
+  * the query drops or emits such rows.
+  *
+  * If the query emits rows without effect, they are not dropped; of the input of a lookup, only
+  * rows that look up are emitted. Rows of a table before the stream are never late. Neither are
+  * rows that have waited in a state that such a table replaces: their time may be that of another
+  * column now.
   */
 final class Admission(
     plan: OperatorPlan,

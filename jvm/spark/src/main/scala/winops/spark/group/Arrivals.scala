@@ -23,8 +23,8 @@ trait Arrivals {
     */
   def refusal: Int
 
-  /** True if the last row is one of a table before the stream. Of waiting rows, only those are
-    * known to be that have no output.
+  /** True if the last row is one of a table before the stream. For a row that has waited, it is
+    * true only if its output is dropped.
     */
   def isOfHistory: Boolean
 

@@ -68,12 +68,12 @@ final class OverOperation(
   override def waiting: Long = rows.end - next
 
   override def nextDue: Long = {
-    val silence = if (clock.isAlive) clock.silenceDue else Clock.Never
-    if (waiting == 0) silence else Math.min(silence, afterMicros(frames.knownAfter(next)))
+    val idle = if (clock.isAlive) clock.idleDue else Clock.Never
+    if (waiting == 0) idle else Math.min(idle, afterMicros(frames.knownAfter(next)))
   }
 
   override def fireNext(instant: Long): Boolean = {
-    val ends = clock.isAlive && clock.silenceDue <= instant
+    val ends = clock.isAlive && clock.idleDue <= instant
     if (ends) {
       expired += 1
       frames.rows.finish()
