@@ -49,7 +49,7 @@ private[policy] object PolicyDescriber {
       "order" -> window.order.words,
       "bound" -> bound,
       "rows enter" -> enter.words,
-      "rows leave" -> leave.words) ++
+      "rows leave" -> window.bound.wordsOf(leave)) ++
       Option.when(report != Never)("reports" -> report.words)
   }
 

@@ -365,6 +365,15 @@ class PolicyDescriberSuite extends TableTests {
     assert(silent.describe == "Keeps the newest row; emits no changes.")
   }
 
+  testEach("the pieces name each event at which rows leave")(
+    Seq(MoreThan(3)) -> "when a row arrives",
+    Seq(AgeReached(second)) -> "when a row expires",
+    Seq(AgeReached(second), MoreThan(3)) -> "when a row expires or another one arrives") {
+    case (bounds, words) =>
+      val leave = if (bounds.exists(_.usesTime)) WhenDue else EachRow
+      assert(policy(window(AnyOf(bounds), leave)).pieces.toMap.apply("rows leave") == words)
+  }
+
   testEach("lengths of time")(
     Span.ofMicros(1) -> "1 microsecond",
     Span.ofMicros(999) -> "999 microseconds",

@@ -27,6 +27,10 @@ final case class AnyOf(bounds: Seq[Bound]) extends Bound {
     }
   }
 
+  override def wordsOf(leave: Trigger): String =
+    if (usesTime && !bounds.forall(_.usesTime)) s"${leave.words} or another one arrives"
+    else leave.words
+
   override def until: Seq[String] = bounds.flatMap(_.until)
   override def whileEvicting: Option[String] = None
 }

@@ -91,6 +91,9 @@ abstract class Bound {
 
   // The words of a description. In them "it" and "its" stand for a row.
 
+  /** The events at which rows leave the window. */
+  def wordsOf(leave: Trigger): String = leave.words
+
   /** The conditions under which a row exceeds the bound, for use after "until". */
   def until: Seq[String]
 
