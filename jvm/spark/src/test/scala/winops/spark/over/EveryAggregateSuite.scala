@@ -326,17 +326,25 @@ private object EveryAggregateSuite {
     ofColumn("sum avg mean try_sum try_avg", "x").map { case (name, _) => name -> sums(name) } ++
       ofColumn("std stddev stddev_pop stddev_samp var_pop var_samp variance", "x") ++
       ofColumn("skewness kurtosis median collect_list array_agg collect_set", "x") ++
-      ofColumn("min max first first_value last last_value any_value mode", "s") ++
+      ofColumn("min max first first_value last last_value any_value", "s") ++
       ofColumn("bool_and every bool_or any some count_if", "p") ++
       ofColumn("bit_and bit_or bit_xor", "n") ++
       ofNumbers("corr covar_pop covar_samp regr_count regr_avgx regr_avgy regr_r2 regr_sxx") ++
-      ofNumbers("regr_sxy regr_syy regr_slope regr_intercept max_by min_by") ++
+      ofNumbers("regr_sxy regr_syy regr_slope regr_intercept") ++
       ofColumn("vector_sum vector_avg", "vector") ++
       ofColumn("tuple_union_agg_double tuple_intersection_agg_double", "td") ++
       ofColumn("tuple_union_agg_integer tuple_intersection_agg_integer", "ti") ++
       Seq(
+        // Rows with equal sort keys.
+        "max_by" -> Seq("max_by(x, y)", "max_by(seq, n % 3)"),
+        "min_by" -> Seq("min_by(x, y)", "min_by(seq, n % 3)"),
+        // Values that occur equally often, with hashes that collide.
+        "mode" -> Seq("mode(s)", "mode(seq * 7 % 1009)"),
         "approx_count_distinct" -> Seq("approx_count_distinct(n)"),
-        "approx_percentile" -> Seq("approx_percentile(n, 0.5)", "approx_percentile(x, 0.5)"),
+        "approx_percentile" -> Seq(
+          "approx_percentile(n, 0.5)",
+          "approx_percentile(x, 0.5)",
+          "approx_percentile(IF(seq % 7 = 3, CAST('NaN' AS DOUBLE), x), 0.8)"),
         "percentile_approx" -> Seq("percentile_approx(b, array(0.1, 0.9), 10)"),
         "approx_top_k" -> Seq("approx_top_k(n % 7, 3)"),
         "approx_top_k_accumulate" -> Seq("approx_top_k_accumulate(n % 7, 50)"),
