@@ -82,9 +82,10 @@ ThisBuild / jarDir := (ThisBuild / baseDirectory).value / "target" / "jars"
 //             so suites with thousands of rows in a group need 2000 or more.
 //   giant     the rows of the group in GiantGroupSuite
 //   bits      the runs of SameBitsSuite
-//   over      the runs of OverPropertySuite
+//   over      the runs of OverPropertySuite and AddedFunctionsSuite; all queries of SparkQueriesSuite
 //   restarts  the runs of RandomRestartsSuite
-//   changes   the runs of ChangedQueriesSuite, ChangedFunctionsSuite and CarriedRowsSuite
+//   changes   the runs of ChangedQueriesSuite, ChangedFunctionsSuite, CarriedRowsSuite and
+//             HistoryRestartsSuite
 //   history   the runs of HistoryPropertySuite and HistoryFailureSuite
 //   realtime  the runs of RealTimeRandomSuite
 //   queries   the folder `sql-tests/inputs` of Spark's sources, for AsOfQueriesSuite

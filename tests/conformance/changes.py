@@ -89,7 +89,7 @@ def numbering_fault(case: Case, events: list[Event]) -> str | None:
         return None
     groups = defaultdict(list)
     for event in events:
-        groups[None if is_coupled(case) else event.group].append(event)
+        groups[None if is_cross_group(case) else event.group].append(event)
     for group, of_group in groups.items():
         numbered = [event for event in of_group if event.sequence is not None]
         numbered.sort(key=lambda event: event.sequence)
@@ -153,7 +153,7 @@ def difference_of_outputs(events: list[Event], changes: list[Event]) -> str | No
     )
 
 
-def is_coupled(case: Case) -> bool:
+def is_cross_group(case: Case) -> bool:
     """Return True if groups depend on each other, so that they share one numbering of steps."""
     grouped = bool(DIALECTS[case["dialect"]].group(case["policy"]))
     words = ("partitionCount", "tupleCount", "punct()")
@@ -164,9 +164,9 @@ def is_coupled(case: Case) -> bool:
 
 def _by_step(case: Case, events: list[Event]) -> list[Step]:
     by_step = defaultdict(list)
-    coupled = is_coupled(case)
+    cross_group = is_cross_group(case)
     for event in events:
-        by_step["" if coupled else event.group, event.at, event.step].append(event)
+        by_step["" if cross_group else event.group, event.at, event.step].append(event)
     created: dict[str, int] = {}
     found = []
     for (group, at, number), events in sorted(by_step.items(), key=_in_time):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import chained
 import values
 from cases import Case, delay, goes_back, group_text, instant, millis, stamped
-from changes import BY_TIME, Event, is_coupled, numbering_fault, steps
+from changes import BY_TIME, Event, is_cross_group, numbering_fault, steps
 from compare import Answer
 from dialects import DIALECTS, groupwin_keys, has_timers, origin
 from pyspark.errors import AnalysisException
@@ -357,7 +357,7 @@ def _posts(case: Case, batches: list[Batch]) -> list[dict]:
             by_instant[_millis(row["_change_time"])].append(row)
         for at, rows in sorted(by_instant.items()):
             post: dict = {"at": at, "insert": [], "remove": []}
-            for row in rows if is_coupled(case) else sorted(rows, key=_creation(case)):
+            for row in rows if is_cross_group(case) else sorted(rows, key=_creation(case)):
                 side = "insert" if row["_change_type"] == "insert" else "remove"
                 post[side].append({name: row[name] for name in row if not name.startswith("_")})
             posts.append(post)

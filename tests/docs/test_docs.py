@@ -208,6 +208,20 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
+@pytest.mark.parametrize(("module", "suite"), [("core", "winops"), ("spark", "winops/spark")])
+def test_the_page_on_architecture_has_a_row_for_each_room(module: str, suite: str) -> None:
+    source = (ROOT / f"jvm/{module}/src/test/scala/{suite}/RoomsSuite.scala").read_text()
+    lines = re.findall(r'^ +"([\w.]*)"[,)]+$', source, re.MULTILINE)
+    # The room without a name is that of the package.
+    rooms = {name or "winops.spark" for name in lines if not name.startswith(("winops", "org."))}
+    page = (ROOT / "docs/contributing/architecture.md").read_text()
+    table = page.split(f"### Rooms of jvm/{module}\n", 1)[1].split("\n| Room | ", 1)[1]
+    rows = table.split("\n\n", 1)[0].splitlines()[2:]
+    named = [name for row in rows for name in re.findall("`(.*?)`", row.split("|")[1])]
+    assert len(rooms) > 15
+    assert sorted(named) == sorted(rooms)
+
+
 def test_links_between_pages_have_targets() -> None:
     for page in ALL_PAGES:
         for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]+))?\)", page.read_text()):

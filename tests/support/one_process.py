@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import traceback
 from concurrent import futures
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
-from multiprocessing import active_children, get_context
+from multiprocessing import get_context
 from pathlib import Path
 from runpy import run_path
 
@@ -25,18 +27,25 @@ class OneProcess:
     """
 
     def __init__(self) -> None:
-        self._worker = _worker()
+        self._start()
+
+    def _start(self) -> None:
+        # A forked process would share the connections of this one.
+        self._worker = futures.ProcessPoolExecutor(1, get_context("spawn"))
+        self._process = self._worker.submit(os.getpid).result()
 
     def output_of(self, script: Path, *arguments: str) -> str:
         """Run a program to its end, which must be a success, and return its output."""
         ran = self._worker.submit(_run, str(script), *arguments)
         try:
             status, output, errors = ran.result(TIMEOUT)
-        except (futures.TimeoutError, BrokenProcessPool):
+        except futures.TimeoutError:
             # The end of the pool would wait for the program.
-            for process in active_children():
-                process.kill()
-            self._worker = _worker()
+            os.kill(self._process, signal.SIGKILL)
+            self._start()
+            raise
+        except BrokenProcessPool:
+            self._start()
             raise
         assert status == 0, output + errors
         return output
@@ -44,11 +53,6 @@ class OneProcess:
     def close(self) -> None:
         """End the process."""
         self._worker.shutdown()
-
-
-def _worker() -> futures.ProcessPoolExecutor:
-    # A forked process would share the connections of this one.
-    return futures.ProcessPoolExecutor(1, get_context("spawn"))
 
 
 def _run(script: str, *arguments: str) -> tuple[int, str, str]:

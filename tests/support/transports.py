@@ -1,4 +1,4 @@
-"""Marks for tests that are skipped on one of the transports, or run in `make test-rest` only."""
+"""Marks for tests that are skipped on one transport, run later, or run interpreted."""
 
 from __future__ import annotations
 

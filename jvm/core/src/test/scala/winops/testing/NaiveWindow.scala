@@ -63,7 +63,9 @@ final class NaiveWindow(first: CclWindow, idle: Option[Long]) {
         content.dropRight(count)
       // A row beyond the count starts the next window.
       case CclWindow.EveryRows(count) if content.size > count => content.init
-      case _ => Nil
+      case CclWindow.All | _: CclWindow.Rows | _: CclWindow.EveryRows | _: CclWindow.Interval |
+          _: CclWindow.EveryInterval =>
+        Nil
     }
     step(List(row), removed)
   }
@@ -76,7 +78,7 @@ final class NaiveWindow(first: CclWindow, idle: Option[Long]) {
       val zero = origin.orElse(firstArrival).get
       def interval(t: Long): Long = Math.floorDiv((t - zero) * 1000, micros)
       interval(instant) > interval(row.arrived)
-    case _ => false
+    case CclWindow.All | _: CclWindow.Rows | _: CclWindow.EveryRows => false
   }
 
   private def forget(): Unit = {

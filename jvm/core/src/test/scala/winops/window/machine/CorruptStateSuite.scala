@@ -4,11 +4,9 @@ import scala.concurrent.{Await, ExecutionContext, Future}
 import scala.concurrent.duration.DurationInt
 import scala.util.Random
 
-import org.scalatest.funsuite.AnyFunSuite
-
 import winops.policy.Policy
 import winops.storage.bytes.{ByteReader, ByteWriter, CorruptStateException}
-import winops.testing.{DrivenGroup, Input, RowValues}
+import winops.testing.{DrivenGroup, Input, RowValues, TableTests}
 import winops.text.apama.Apama
 import winops.text.ccl.Ccl
 import winops.text.esper.Esper
@@ -17,8 +15,8 @@ import winops.window.time.Clock
 
 /** A group with corrupted bytes continues, at worst with wrong rows, or fails with a named error.
   */
-class CorruptStateSuite extends AnyFunSuite {
-  private val policies = Seq(
+class CorruptStateSuite extends TableTests {
+  private val policies: Seq[(String, Policy)] = Seq(
     Ccl -> "KEEP ALL",
     Ccl -> "KEEP 3 ROWS SLACK 2",
     Ccl -> "KEEP 400 ROWS SLACK 5",
@@ -37,28 +35,29 @@ class CorruptStateSuite extends AnyFunSuite {
     Apama -> "within 0.02 every 0.01 retain 3",
     Spl -> "sliding, count(5), time(0.015)",
     Spl -> "sliding, time(0.02), count(2)",
-    Spl -> "tumbling, count(3)").map { case (dialect, text) => RowValues.policy(dialect, text) }
+    Spl -> "tumbling, count(3)").map { case (dialect, text) =>
+    text -> RowValues.policy(dialect, text)
+  }
 
-  test("bytes that are cut off are refused") {
-    policies.foreach { policy =>
-      val bytes = stored(policy, rows = 20)
-      bytes.indices.foreach { length =>
-        intercept[CorruptStateException](restored(policy, bytes.take(length)))
-      }
+  testEach("bytes that are cut off are refused")(policies: _*) { case (_, policy) =>
+    val bytes = stored(policy, rows = 20)
+    assert(survives(policy, bytes))
+    bytes.indices.foreach { length =>
+      intercept[CorruptStateException](restored(policy, bytes.take(length)))
     }
   }
 
-  test("bytes that were changed are refused or read as something else") {
-    val outcomes = withinAMinute {
-      for {
-        policy <- policies
-        bytes = stored(policy, rows = 20)
-        place <- bytes.indices
-        bit <- 0 until 8
-      } yield survives(policy, changed(bytes, place, bit))
-    }
-    assert(outcomes.contains(true))
-    assert(outcomes.contains(false))
+  testEach("bytes that were changed are refused or read as something else")(policies: _*) {
+    case (_, policy) =>
+      val bytes = stored(policy, rows = 20)
+      val outcomes = withinAMinute {
+        for {
+          place <- bytes.indices
+          bit <- 0 until 8
+        } yield survives(policy, changed(bytes, place, bit))
+      }
+      assert(outcomes.contains(true))
+      assert(outcomes.contains(false))
   }
 
   test("bytes that are anything at all are refused or read as something else") {
@@ -69,9 +68,10 @@ class CorruptStateSuite extends AnyFunSuite {
         random.nextBytes(bytes)
         // Small numbers are plausible more often.
         if (random.nextBoolean()) bytes.indices.foreach(i => bytes(i) = (bytes(i) & 7).toByte)
-        survives(policies(random.nextInt(policies.size)), bytes)
+        survives(policies(random.nextInt(policies.size))._2, bytes)
       }
     }
+    assert(outcomes.contains(true))
     assert(outcomes.contains(false))
   }
 

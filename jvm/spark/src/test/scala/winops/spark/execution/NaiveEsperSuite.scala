@@ -35,7 +35,7 @@ class NaiveEsperSuite extends TableTests with ScalaCheckPropertyChecks {
     }
   }
 
-  testEach("a row leaves an intersection with the first window that lets it go", short = 1)(
+  testEach("a row leaves an intersection when the first window evicts it", short = 1)(
     Cases(80),
     Cases(400)) { cases =>
     forAll(
@@ -57,7 +57,7 @@ class NaiveEsperSuite extends TableTests with ScalaCheckPropertyChecks {
     check(windows.mkString, model, Application.EventTime, 90, -5475046382051680817L)
   }
 
-  testEach("beside a batch other windows drop rows from it without a word", short = 1)(
+  testEach("beside a batch other windows evict its rows without a change", short = 1)(
     Cases(80),
     Cases(400)) { cases =>
     forAll(
@@ -71,7 +71,7 @@ class NaiveEsperSuite extends TableTests with ScalaCheckPropertyChecks {
     }
   }
 
-  testEach("a row leaves a union with the last window that lets it go", short = 1)(
+  testEach("a row leaves a union when the last window evicts it", short = 1)(
     Cases(80),
     Cases(400)) { cases =>
     forAll(

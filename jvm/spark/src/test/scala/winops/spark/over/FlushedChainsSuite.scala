@@ -5,22 +5,21 @@ import scala.util.Random
 import org.apache.spark.SparkConf
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.functions._
-import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.streaming.StreamingQuery
 
+import winops.spark.testing.OneTask
 import winops.testing.{Longer, TableTests}
 
 /** Chains of stateful operators over a finite input that is read in several runs, each of which
   * flushes its waiting rows. The first row of a run is one millisecond after the last of the run
   * before, so a watermark that a flush moves too far makes it late.
   */
-class FlushedChainsSuite extends OverStreamTest with TableTests {
+class FlushedChainsSuite extends OverStreamTest with OneTask with TableTests {
   import FlushedChainsSuite._
   import testImplicits._
 
-  override protected def sparkConf: SparkConf = super.sparkConf
-    .set(SQLConf.SHUFFLE_PARTITIONS.key, "1")
-    .set(OverSettings.AtEnd, "flush")
+  override protected def sparkConf: SparkConf =
+    super.sparkConf.set(OverSettings.AtEnd, "flush")
 
   private val operators: Map[String, DataFrame => DataFrame] = Map(
     "lag" -> over("lag(n) OVER (PARTITION BY k ORDER BY ts, seq)"),

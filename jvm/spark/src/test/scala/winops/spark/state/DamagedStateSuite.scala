@@ -62,13 +62,13 @@ class DamagedStateSuite extends AnyFunSuite {
     survives(s"$policy with a primary key", keyedPlanOf(policy, time), groups = 1)
   }
 
-  private val coupled: Seq[(Dialect, String, Option[Application])] = Seq(
+  private val crossGroup: Seq[(Dialect, String, Option[Application])] = Seq(
     (Esper, "@Hint('reclaim_group_aged=4') #groupwin(k)#length(30)", None),
     (Esper, "@Hint('reclaim_group_aged=4') #groupwin(k)#time(3)", Some(Application.EventTime)),
     (Spl, "sliding, count(90), count(3), partitioned, partitionCount(4)", None),
     (Spl, "sliding, time(4), partitioned, tupleCount(60)", Some(Application.Arrival)))
 
-  coupled.zipWithIndex.foreach { case ((dialect, policy, time), i) =>
+  crossGroup.zipWithIndex.foreach { case ((dialect, policy, time), i) =>
     survives(policy, planOf(dialect, policy, time), groups = 7, Longer.unless(i % 2 == 0))
   }
 
