@@ -58,7 +58,7 @@ test-releases: $(VENV) $(JARS) $(OTHER_JARS) ## the same on the oldest and newes
 # pytest runs the JAR of the minor version, which is not compiled with a patch release that SPARK
 # names.
 .PHONY: test-spark
-test-spark: $(VENV) target/releases/$(SPARK_PATCH)/.tests ## ScalaTest and pytest on another Spark version, with the tests that take long; SPARK=4.2 or 4.1.0
+test-spark: $(VENV) target/releases/$(SPARK_PATCH)/.tests ## ScalaTest and pytest on another Spark version, with the longer tests; SPARK=4.2 or 4.1.0
 	$(call install_spark,$(SPARK_MINOR))
 	./sbt -Dspark=$(SPARK_MINOR) $(PATCH_OPTION) -Dlonger=too scalafmtCheckAll test
 	./sbt -Dspark=$(SPARK_MINOR) jars faults spark/makePom
