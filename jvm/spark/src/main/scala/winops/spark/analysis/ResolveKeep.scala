@@ -270,11 +270,10 @@ object ResolveKeep extends Rule[LogicalPlan] {
         key = KeyArguments.keyOf(arguments, columns),
         buffer = KeyArguments.bufferOf(arguments))
       // Splitting by key makes groups smaller and keeps the changes the same, but aggregates and
-      // snapshots would be computed for each smaller group. In the order of arrival, the clock of
-      // a smaller group would not advance with the rows of other keys.
+      // snapshots would be computed for each smaller group.
       splits = isOne && arguments.text("idle").isEmpty && emitsRows(arguments) &&
         !KeyArguments.emitsRowIds(arguments, isKeyed = false) &&
-        applicationOf(arguments).forall(_.isInOrder)
+        KeepSpec.maySplit(applicationOf(arguments), arguments.text("punct"))
       split = if (splits) policy.splitByKey else policy
       expressions <- PolicyExpressions
         .resolve(split, columns, budget)

@@ -126,9 +126,9 @@ object StoredKeep extends StoredPlans.Parser {
       val followsContent = json \ "results" != JNothing
       val isOne = policy.windowNames.isEmpty
       val isWhole = json \ IdentityFields.Whole != JNothing
-      val isInOrder = row.application.forall(_.isInOrder)
+      val maySplit = KeepSpec.maySplit(row.application, text(json \ IdentityFields.Punctuation))
       val divided =
-        if (isOne && !followsContent && !isWhole && isInOrder) policy.splitByKey else policy
+        if (isOne && !followsContent && !isWhole && maySplit) policy.splitByKey else policy
       stored(policy.windowNames, keep(row, reader, policy), keep(row, reader, divided))
     }
   }

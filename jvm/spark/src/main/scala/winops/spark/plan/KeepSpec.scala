@@ -165,6 +165,14 @@ final case class KeepSpec(
 object KeepSpec {
   val DefaultMaxContent: Long = 100000L
 
+  /** Returns true if the changes of a window over all keys are those of a window for each key, so
+    * that the policy may be split by key. In the order of arrival, the clock of a smaller group
+    * would not advance with the rows of other keys. With punctuation, groups depend on each
+    * other.
+    */
+  def maySplit(application: Option[Application], punctuation: Option[String]): Boolean =
+    application.forall(_.isInOrder) && punctuation.isEmpty
+
   /** The maximum for the newest-rows shortcut, which holds rows on the heap, beyond Spark's
     * memory management.
     */

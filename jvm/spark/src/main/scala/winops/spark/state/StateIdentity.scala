@@ -81,7 +81,7 @@ object StateIdentity {
 
   /** Returns true if the groups are larger than they could be. */
   private def isWhole(spec: KeepSpec): Boolean =
-    spec.policy.windowNames.isEmpty && spec.application.forall(_.isInOrder) &&
+    spec.policy.windowNames.isEmpty && KeepSpec.maySplit(spec.application, spec.punctuation) &&
       (spec.policy.splitByKey ne spec.policy)
 
   /** The functions, sorted, because the state does not depend on the order of the query. */

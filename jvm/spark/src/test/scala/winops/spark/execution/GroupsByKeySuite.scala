@@ -48,6 +48,21 @@ class GroupsByKeySuite extends KeepStreamTest with TableTests {
     assert(contents(call) == contents(s"$call, idle => '1000 days'"))
   }
 
+  test("a punctuation is for all keys of a window without a group") {
+    val call = "WITH SINGLE PARTITION ORDER BY (n), esper => '#unique(k)', punct => 'mark'"
+    def numbered(arguments: String): Seq[Row] =
+      keep(rows.selectExpr("*", "IF(n = 400, 'final', NULL) AS mark"), arguments)
+        .select("_change_step", "_change_seq", "_change_type", "k", "n")
+        .collect()
+        .toSeq
+        .sortBy(_.getLong(1))
+    val changes = numbered(call)
+    assert(changes.map(_.getLong(1)) == changes.indices.map(_.toLong))
+    assert(changes.map(_.getInt(4)).max == 399)
+    assert(changes == numbered(s"$call, row_id => true"))
+    assert(numbered(s"$call, late => 'emit'").filterNot(_.isNullAt(1)) == changes)
+  }
+
   test("a row in the order of arrival enters at the latest time of all keys") {
     val some = Seq(("a", 100L, 1), ("b", 50L, 2)).toDF("k", "ms", "n")
     val timed = some.select(col("k"), timestamp_millis(col("ms")).as("ts"), col("n"))

@@ -159,9 +159,9 @@ object ChangedQueries {
       check,
       isOfNote)
 
-  /** Returns true if the window itself says when its contents are reported. */
+  /** Returns true if the window has a trigger for its snapshots. */
   private def reports(query: KeepQuery): Boolean =
-    query.window.dialect == Spl || query.window.policy.contains("FORCE_UPDATE")
+    query.window.dialect == Spl && query.window.policy.startsWith("sliding")
 
   /** Two queries over operations, which differ in their arguments. */
   private def twoKeyed(
@@ -370,7 +370,7 @@ object ChangedQueries {
         Refused,
         random => {
           val windows = Seq(Esper -> "#time(300 msec)#unique(text)", Esper -> "#unique(text)")
-          val window = windowOf(pick(random, windows), Some(pick(random, Application.all)))
+          val window = windowOf(pick(random, windows), Some(Application.EventTime))
           val query = KeepQuery(window, Columns, "changes", Nil)
           val drawn = random.shuffle(Seq(query, query.copy(idle = None)))
           (drawn.head, drawn.last)
@@ -444,7 +444,8 @@ object ChangedQueries {
       Refused,
       random => {
         val drawn = random.shuffle(Application.all).map { time =>
-          KeepQuery(windowOf(Esper -> "#unique(text)", Some(time)), Columns, "changes", Nil)
+          val window = windowOf(Esper -> "#unique(text)", Some(time))
+          KeepQuery(window, Columns, "changes", Nil, idle = None)
         }
         (drawn.head, drawn.last)
       }),
@@ -473,7 +474,9 @@ object ChangedQueries {
     },
     change("`mode` of `agg()`", Continues) { (_, query) =>
       // A window with its own reports does not have this mode.
-      Option.when(query.output == "agg" && !reports(query))(query.copy(mode = "changes"))
+      val emitsUnchanged =
+        query.window.dialect == Spl || query.window.policy.contains("FORCE_UPDATE")
+      Option.when(query.output == "agg" && !emitsUnchanged)(query.copy(mode = "changes"))
     },
     change("aggregates or snapshots instead of changes", Rebuilt) { (random, query) =>
       Option.when(query.output == "changes") {
