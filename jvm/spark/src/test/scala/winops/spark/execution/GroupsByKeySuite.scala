@@ -3,10 +3,10 @@ package winops.spark.execution
 import scala.util.Random
 
 import org.apache.spark.sql.{DataFrame, Row}
-import org.apache.spark.sql.functions.{col, timestamp_millis}
+import org.apache.spark.sql.functions.{col, lit, timestamp_millis}
 
 import winops.spark.plan.Application
-import winops.spark.testing.KeepStreamTest
+import winops.spark.testing.{KeepStreamTest, Tick}
 import winops.testing.TableTests
 
 /** A window of one row for each key, which may run as a group for each key, has the changes of
@@ -39,13 +39,41 @@ class GroupsByKeySuite extends KeepStreamTest with TableTests {
   private def contents(arguments: String): Seq[Row] =
     keep(rows, s"$arguments, output => 'rows'").collect().toSeq.sortBy(_.toString)
 
-  testEach("the changes of the window over all keys")(cases: _*) { case (_, text, time) =>
-    val call = s"PARTITION BY (g) ORDER BY (n), esper => '$text'$time"
-    val smaller = changes(s"$call, reason => true")
-    assert(smaller == changes(s"$call, reason => true, row_id => true"))
-    assert(smaller.exists(_.getString(0) == "insert"))
-    // A group that is forgotten after an idle time has all keys too.
-    assert(contents(call) == contents(s"$call, idle => '1000 days'"))
+  testEach("the changes of the window over all keys", short = 4)(cases: _*) {
+    case (_, text, time) =>
+      val call = s"PARTITION BY (g) ORDER BY (n), esper => '$text'$time"
+      val smaller = changes(s"$call, reason => true")
+      assert(smaller == changes(s"$call, reason => true, row_id => true"))
+      assert(smaller.exists(_.getString(0) == "insert"))
+      // A group that is forgotten after an idle time has all keys too.
+      assert(contents(call) == contents(s"$call, idle => '1000 days'"))
+  }
+
+  test("on a stream, too, whose groups are stored after each micro-batch") {
+    val random = new Random(8)
+    val batches = (0 until 4).map { batch =>
+      (0 until 40).map { i =>
+        Tick(s"key ${random.nextInt(9)}", batch * 10L + random.nextInt(10), batch * 40 + i)
+      }
+    }
+    val stream = ticks()
+    def changesOf(name: String, arguments: String): DataFrame = keep(
+      timed(stream),
+      "WITH SINGLE PARTITION ORDER BY (n), esper => '#time(7 sec)#unique(k)', " +
+        s"time => 'ts', reason => true$arguments")
+      .select(lit(name).as("groups"), $"_change_type", $"_change_time", $"_change_reason", $"n")
+    val both = changesOf("of keys", "").union(changesOf("whole", ", row_id => true"))
+    withTempDir { checkpoint =>
+      val written = new Written
+      (batches :+ Seq(Tick("last", 100, -1))).foreach { rows =>
+        stream.addData(rows)
+        runAll(both, checkpoint.getCanonicalPath, written)
+      }
+      def of(name: String): Seq[Seq[Any]] =
+        written.rows.filter(_.getString(0) == name).map(_.toSeq.tail).sortBy(_.toString)
+      assert(of("of keys").count(_.head == "delete") == 160)
+      assert(of("of keys") == of("whole"))
+    }
   }
 
   test("a punctuation is for all keys of a window without a group") {
@@ -76,19 +104,18 @@ class GroupsByKeySuite extends KeepStreamTest with TableTests {
 
 private object GroupsByKeySuite {
   private val windows = Seq(
-    "#unique(k)",
-    "#firstunique(k)",
     "#unique(k)#time(1 sec)",
     "#time(300 msec)#firstunique(k)",
     "#unique(k)#time_order(ts, 2 sec)",
     "#timetolive(ts)#firstunique(k)",
     "#keepall#unique(k)",
-    "#unique(k)#length(2)")
+    "#unique(k)",
+    "#firstunique(k)")
 
   /** The name of a case, the window, and the arguments for its time. */
   private val cases: Seq[(String, String, String)] = for {
-    window <- windows
     application <- Application.all
+    window <- windows
   } yield (
     s"$window, ${application.name}",
     window,
