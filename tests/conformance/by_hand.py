@@ -6,7 +6,7 @@ import values
 from cases import Case, delay, goes_back, group_text, instant, millis, stamped
 from changes import Event, numbering_fault, steps
 from compare import Answer
-from dialects import DIALECTS, origin
+from dialects import DIALECTS, group_keys, origin
 from pyspark.errors import AnalysisException
 from spark_engines import parameters, refusal
 
@@ -20,7 +20,7 @@ def reason_not_to_run(case: Case) -> str | None:
     marks = any("punct" in entry for entry in case.get("input", []))
     if delay(case) is not None and marks:
         return "punctuation behind a watermark, which a test moves by hand"
-    keys = DIALECTS[case["dialect"]].group(case["policy"])
+    keys = group_keys(case)
     if any(key not in case["schema"] for key in keys):
         return "groups by expressions, which only Spark evaluates"
     return None
@@ -102,7 +102,7 @@ def _answer(case: Case) -> Answer:
 
 
 def _event(case: Case, change: testing.Change) -> Event:
-    keys = DIALECTS[case["dialect"]].group(case["policy"])
+    keys = group_keys(case)
     assert change.time is not None
     kind = "INSERTION" if change.type == "insert" else "EVICTION"
     if change.reason.startswith("group"):

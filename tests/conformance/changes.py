@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import values
 from cases import Case
-from dialects import DIALECTS, has_timers, inserts_by_timer
+from dialects import DIALECTS, group_keys, has_timers, inserts_by_timer
 
 CHANGES = {"INSERTION": "insert", "EVICTION": "remove", "PARTITION_EVICTION": "remove"}
 
@@ -155,7 +155,7 @@ def difference_of_outputs(events: list[Event], changes: list[Event]) -> str | No
 
 def is_cross_group(case: Case) -> bool:
     """Return True if groups depend on each other, so that they share one numbering of steps."""
-    grouped = bool(DIALECTS[case["dialect"]].group(case["policy"]))
+    grouped = bool(group_keys(case))
     words = ("partitionCount", "tupleCount", "punct()")
     marks = any("punct" in entry for entry in case.get("input", []))
     hints = "reclaim_group_aged" in case.get("hint", "")
@@ -235,7 +235,7 @@ def _has_no_timer(case: Case, step: Step) -> bool:
 
 
 def _is_of_group(case: Case, row: dict, group: str) -> bool:
-    values = [row.get(key) for key in DIALECTS[case["dialect"]].group(case["policy"])]
+    values = [row.get(key) for key in group_keys(case)]
     return json.loads(group) == [None if value is None else str(value) for value in values]
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import values
 from cases import Case, posted_rows
-from dialects import DIALECTS
+from dialects import group_keys
 
 Answer = dict
 
@@ -94,7 +94,7 @@ def _compare_steps(case: Case, expect: list[dict], steps: list[dict]) -> Compari
 
 def _group_by_group(case: Case, steps: list[dict]) -> list[dict]:
     """Sort timer steps of one instant by group; the steps of one group keep their order."""
-    keys = DIALECTS[case["dialect"]].group(case["policy"])
+    keys = group_keys(case)
     groups = {
         entry["row"]["id"]: json.dumps([entry["row"].get(key) for key in keys])
         for entry in case["input"]

@@ -74,6 +74,23 @@ def groupwin_keys(policy: str) -> list[str]:
     return [key.strip() for arguments in found for key in arguments.split(",")]
 
 
+def group_keys(case: Case) -> list[str]:
+    """Return the keys of the groups in which ``keep`` runs a case.
+
+    ``apply`` of a case is the order in which its engine applies rows. By arrival, groups have a
+    clock each, so ``keep`` subdivides none.
+    """
+    if case["dialect"] == "esper" and case.get("apply") == "arrival":
+        return groupwin_keys(case["policy"])
+    return DIALECTS[case["dialect"]].group(case["policy"])
+
+
+def is_subdivided(case: Case) -> bool:
+    """Return True if ``keep`` subdivides the groups of a case in the order of time."""
+    whole = group_keys({**case, "apply": "arrival"})
+    return group_keys(case) != whole
+
+
 def _esper_group(policy: str) -> list[str]:
     """Return the keys of groupwin, and those by which ``keep`` subdivides the groups."""
     windows = _windows(policy)

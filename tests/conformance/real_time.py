@@ -36,6 +36,7 @@ LONGEST_SECONDS = 300
 
 def real_time(cases: list[Case]) -> tuple[list[Case], list[Answer]]:
     """Answer cases; those that the mode refuses are returned with the error ``REFUSED``."""
+    cases = [{**case, "apply": "arrival"} for case in cases]
     answers = Answers()
     refused: set[str] = set()
     with (

@@ -28,7 +28,7 @@ from changes import (
     steps,
 )
 from compare import Answer
-from dialects import DIALECTS, origin
+from dialects import DIALECTS, group_keys, origin
 from feed import SCHEMA, write_late_stream, write_stream, write_table
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -82,7 +82,7 @@ def reason_not_to_run(engine: str, apply: str, case: Case) -> str | None:
     if delay(case) is not None and (engine, apply) != ("stream", "event_time"):
         return LATE_FOR_THE_WATERMARK
     if goes_back(case):
-        in_groups = DIALECTS[case["dialect"]].group(case["policy"])
+        in_groups = group_keys(case)
         if engine != "batch" or in_groups or not is_moved_by_rows(case):
             return LATE_FOR_THE_CLOCK
     return None
@@ -91,6 +91,7 @@ def reason_not_to_run(engine: str, apply: str, case: Case) -> str | None:
 def batch(cases: list[Case], apply: str) -> tuple[list[Case], list[Answer]]:
     """Answer cases from a table, up to the last row; return the cases cut there."""
     cases = [cut_at_last_row(stamped(case) if goes_back(case) else case) for case in cases]
+    cases = [{**case, "apply": "arrival" if is_stamped(case) else apply} for case in cases]
     answers = Answers()
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder, session() as spark:
         write_table(with_input(cases), Path(folder))
@@ -107,6 +108,7 @@ def stream(
     cases: list[Case], apply: str, batches: int, seed: int
 ) -> tuple[list[Case], list[Answer]]:
     """Answer cases from a stream of the given number of batches."""
+    cases = [{**case, "apply": apply} for case in cases]
     answers = Answers()
     late = [case for case in cases if delay(case) is not None]
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder, session() as spark:
@@ -219,7 +221,7 @@ def _outputs(case: Case, rows: DataFrame, apply: str) -> list[DataFrame]:
     kept = _kept(case, rows, apply)
     if values.computes(case):
         return [_computed(case, kept)]
-    keys = [F.expr(key).cast("string") for key in DIALECTS[case["dialect"]].group(case["policy"])]
+    keys = [F.expr(key).cast("string") for key in group_keys(case)]
     emitted = kept.changes()
     described = ["_change_type", "_change_time", "_change_step", "_change_seq"]
     assert emitted.columns == [*described, "_position", "_at", "_punct", *case["schema"]]

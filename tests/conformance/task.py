@@ -18,7 +18,7 @@ import values
 from cases import Case, delay, goes_back, group_text, instant, millis, stamped
 from changes import BY_TIME, Event, is_cross_group, numbering_fault, steps
 from compare import Answer
-from dialects import DIALECTS, groupwin_keys, has_timers, origin
+from dialects import DIALECTS, group_keys, groupwin_keys, has_timers, is_subdivided, origin
 from pyspark.errors import AnalysisException
 from spark_engines import parameters, refusal
 
@@ -259,6 +259,9 @@ def _difference(case: Case, batches: list[Batch], others: list) -> str | None:
 def _by_group(case: Case, rows: list) -> dict[str, list]:
     groups = defaultdict(list)
     output = _output(case)
+    if output == CHANGES and is_subdivided(case):
+        # By arrival with a time, the numbers count over all keys.
+        rows = [(kind, at, *others) for kind, at, _, _, *others in rows]
     for row in sorted(rows) if output == CHANGES else rows:
         if output == CHANGES:
             groups[""].append(row)
@@ -314,7 +317,7 @@ def _groups(case: Case) -> Callable[[int], str]:
 
     The operator evaluates keys that are expressions, in a window that keeps all rows.
     """
-    keys = DIALECTS[case["dialect"]].group(case["policy"])
+    keys = group_keys(case)
     if all(key in case["schema"] for key in keys):
         rows = [entry.get("row", {}) for entry in case["input"]]
         texts = [group_text(row.get(key) for key in keys) for row in rows]
