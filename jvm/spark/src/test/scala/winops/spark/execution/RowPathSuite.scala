@@ -78,6 +78,7 @@ private object RowPathSuite {
     */
   val Common: Set[String] = {
     val task = Set(
+      "OperatorTask",
       "GroupTask",
       "OpenGroup",
       "GroupClock",
