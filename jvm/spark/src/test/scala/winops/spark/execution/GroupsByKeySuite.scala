@@ -39,7 +39,7 @@ class GroupsByKeySuite extends KeepStreamTest with TableTests {
   private def contents(arguments: String): Seq[Row] =
     keep(rows, s"$arguments, output => 'rows'").collect().toSeq.sortBy(_.toString)
 
-  testEach("the changes of the window over all keys", short = 4)(cases: _*) {
+  testEach("the changes of the window over all keys", short = 2)(cases: _*) {
     case (_, text, time) =>
       val call = s"PARTITION BY (g) ORDER BY (n), esper => '$text'$time"
       val smaller = changes(s"$call, reason => true")
