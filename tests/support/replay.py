@@ -130,7 +130,9 @@ class Snapshot:
     def __init__(self, stream: Replay) -> None:
         self._stream = stream
         self._files = Path(f"{stream.folder}-copy")
-        shutil.copytree(stream.folder, self._files)
+        # Spark may still maintain the state, and renames its temporary files.
+        ignored = shutil.ignore_patterns("*.tmp*")
+        shutil.copytree(stream.folder, self._files, ignore=ignored)
 
     def restored(self) -> Replay:
         """Return the stream as it was when its files were copied."""

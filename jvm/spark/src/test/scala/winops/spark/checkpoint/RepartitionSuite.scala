@@ -142,7 +142,7 @@ class RepartitionSuite extends ManyKeeps with TableTests {
       }
       result
     }
-    val (rows, state) = resultOf(FileUtils.copyDirectory(_, _))
+    val (rows, state) = resultOf(copyCheckpoint)
     assert(rows.nonEmpty && state.nonEmpty)
     assert(!state.exists(_.toString.contains("99")))
     assert(resultOf(move) == ((rows, state)))

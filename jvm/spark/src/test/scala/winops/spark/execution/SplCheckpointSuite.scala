@@ -1,6 +1,6 @@
 package winops.spark.execution
 
-import org.apache.commons.io.FileUtils
+import java.io.File
 
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
@@ -9,11 +9,12 @@ import org.apache.spark.sql.functions._
 import org.apache.spark.sql.streaming.Trigger
 import org.apache.spark.sql.streaming.util.StreamManualClock
 
-import winops.spark.testing.{Interruptions, Tick}
+import winops.spark.testing.{Interruptions, KeepStreamTest, Tick}
 import winops.testing.Longer
 
 /** Windows of IBM Streams across checkpoints, restarts and outages. */
 class SplCheckpointSuite extends Interruptions {
+  import KeepStreamTest._
   import SplCheckpointSuite._
   import testImplicits._
 
@@ -59,7 +60,7 @@ class SplCheckpointSuite extends Interruptions {
       val stream = ticks()
       stream.addData(first)
       rowsOf(stream, used, window)
-      FileUtils.copyDirectory(new java.io.File(used), new java.io.File(saved))
+      copyCheckpoint(new File(used), new File(saved))
       stream.addData(lost)
       assert(rowsOf(stream, used, window).nonEmpty)
 

@@ -6,8 +6,6 @@ import java.nio.file.{Files, Paths}
 import scala.jdk.CollectionConverters._
 import scala.util.{Failure, Random, Success, Try}
 
-import org.apache.commons.io.FileUtils
-
 import org.apache.spark.sql.{DataFrame, Row}
 import org.apache.spark.sql.execution.streaming.runtime.MemoryStream
 import org.apache.spark.sql.functions.{col, from_json, lit, struct, to_json}
@@ -29,6 +27,7 @@ import winops.testing.Longer
   */
 class ChangedQueriesSuite extends KeepStreamTest with RandomProperties {
   import ChangedQueriesSuite._
+  import KeepStreamTest._
   import testImplicits._
 
   (0 until Runs).foreach { run =>
@@ -101,7 +100,7 @@ class ChangedQueriesSuite extends KeepStreamTest with RandomProperties {
     def check(random: Random, change: Change): Outcome = {
       val first = run(before, Readings.batches(random, early))
       val (outcome, reasons) = withSQLConf(now.settings.toSeq: _*) {
-        if (now.place != before.place) FileUtils.copyDirectory(place(before), place(now))
+        if (now.place != before.place) copyCheckpoint(place(before), place(now))
         planOf(now)
       }
       assert(outcome == change.outcome || isOfNote(reasons), reasons)

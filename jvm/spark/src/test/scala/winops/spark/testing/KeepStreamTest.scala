@@ -1,10 +1,13 @@
 package winops.spark.testing
 
+import java.io.File
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 
 import scala.jdk.CollectionConverters._
 import scala.reflect.ClassTag
+
+import org.apache.commons.io.FileUtils
 
 import org.apache.spark.{SparkConf, SparkThrowable}
 import org.apache.spark.sql.{DataFrame, Encoder, Row}
@@ -204,4 +207,10 @@ object KeepStreamTest {
     "RocksDB" -> Seq(rocksDb),
     "RocksDB with changelog" -> Seq(rocksDb, changelog),
     "RocksDB with format 2" -> Seq(rocksDb, formatTwo))
+
+  /** Copies the checkpoint of a query that does not run, without the temporary files that Spark
+    * still writes and renames when it maintains the state.
+    */
+  def copyCheckpoint(from: File, to: File): Unit =
+    FileUtils.copyDirectory(from, to, (file: File) => !file.getName.contains(".tmp"))
 }

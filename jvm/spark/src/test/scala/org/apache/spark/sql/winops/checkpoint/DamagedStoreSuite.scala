@@ -25,31 +25,31 @@ import winops.testing.Longer
 class DamagedStoreSuite extends KeepStreamTest with TaskTest {
   import ChangedStores._
   import DamagedStoreSuite._
+  import KeepStreamTest._
   import testImplicits._
 
   private val withoutReports =
     SQLConf.STATE_STORE_COORDINATOR_REPORT_SNAPSHOT_UPLOAD_LAG.key -> "false"
 
-  Seq("HDFS" -> KeepStreamTest.hdfs, "RocksDB" -> KeepStreamTest.rocksDb).foreach {
-    case (name, provider) =>
-      val tags = Longer.unless(provider == KeepStreamTest.rocksDb)
-      test(s"what points outside of an entry is not followed, in a store of $name's", tags: _*) {
-        withSQLConf(provider, withoutReports) {
-          withTempDir { dir =>
-            val stores = storesIn(dir, Keys)
-            inTask { _ =>
-              damages.zipWithIndex.foreach { case ((what, isFound, damage), partition) =>
-                stores.write(partition)(writeGroups)
-                rewrite(stores, partition)(_.map(damage))
-                stores.read(partition, 0, None) { store =>
-                  TaskTest.check(isRefused(isFound(store)), s"$what in $partition")
-                  Iterator.empty[Int]
-                }
+  Seq("HDFS" -> hdfs, "RocksDB" -> rocksDb).foreach { case (name, provider) =>
+    val tags = Longer.unless(provider == rocksDb)
+    test(s"what points outside of an entry is not followed, in a store of $name's", tags: _*) {
+      withSQLConf(provider, withoutReports) {
+        withTempDir { dir =>
+          val stores = storesIn(dir, Keys)
+          inTask { _ =>
+            damages.zipWithIndex.foreach { case ((what, isFound, damage), partition) =>
+              stores.write(partition)(writeGroups)
+              rewrite(stores, partition)(_.map(damage))
+              stores.read(partition, 0, None) { store =>
+                TaskTest.check(isRefused(isFound(store)), s"$what in $partition")
+                Iterator.empty[Int]
               }
             }
           }
         }
       }
+    }
   }
 
   test("damaged entries fail a query, which writes nothing and continues with whole ones") {
@@ -58,13 +58,13 @@ class DamagedStoreSuite extends KeepStreamTest with TaskTest {
       val (checkpoint, whole) = (new File(dir, "checkpoint"), new File(dir, "whole"))
       def restore(): Unit = {
         FileUtils.deleteDirectory(checkpoint)
-        FileUtils.copyDirectory(whole, checkpoint)
+        copyCheckpoint(whole, checkpoint)
       }
       val stream = ticks()
       val written = new Written
       stream.addData(Batches.head)
       runAll(kept(stream.toDF()), checkpoint.getPath, written)
-      FileUtils.copyDirectory(checkpoint, whole)
+      copyCheckpoint(checkpoint, whole)
 
       change(checkpoint, ofKey)
       assertRefused(checkpoint, new File(dir, "moved"))
