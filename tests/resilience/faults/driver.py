@@ -8,6 +8,7 @@ It answers with lines on its standard output, each an event in JSON, and exits a
 from __future__ import annotations
 
 import json
+import re
 import sys
 import threading
 import time
@@ -115,11 +116,11 @@ class Driver:
         say("answered")
 
     def dump(self, servers: str, topic: str, to: str) -> None:
-        """Write the contents of a topic to files."""
+        """Write the contents of a topic to files; a sink creates its topic with its first row."""
         records = (
             self._spark.read.format("kafka")
             .option("kafka.bootstrap.servers", servers)
-            .option("subscribe", topic)
+            .option("subscribePattern", f"^{re.escape(topic)}$")
             .load()
         )
         facts = F.from_json(F.col("value").cast("string"), "k string, position long, fact string")
