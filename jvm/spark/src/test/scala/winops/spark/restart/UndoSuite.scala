@@ -60,7 +60,8 @@ class UndoSuite extends KeepStreamTest {
     }
   }
 
-  testStores("rows enter another window after a start with it has failed") {
+  // With version 2 of the checkpoint format, no snapshot of the failed start can be read.
+  testStores("rows enter another window after a start with it has failed", short = hdfs) {
     withTempDir { folder =>
       val (checkpoint, stream) = (folder.getCanonicalPath, ticks())
       val restart = "on_change => 'carry'"

@@ -113,12 +113,13 @@ trait KeepStreamTest extends StreamTest {
     written
   }
 
-  /** Registers a test for each store. `make test` runs RocksDB with format 2; HDFS, Spark's
-    * default, is the store of the tests without a name of one.
+  /** Registers a test for each store. `make test` runs the stores with the setting `short`; HDFS,
+    * Spark's default, is the store of the tests without a name of one.
     */
-  protected def testStores(name: String)(check: => Unit): Unit =
+  protected def testStores(name: String, short: (String, String) = KeepStreamTest.formatTwo)(
+      check: => Unit): Unit =
     KeepStreamTest.stores.foreach { case (store, settings) =>
-      val tags = Longer.unless(settings.contains(KeepStreamTest.formatTwo))
+      val tags = Longer.unless(settings.contains(short))
       test(s"$name: $store", tags: _*)(withSQLConf(settings: _*)(check))
     }
 
