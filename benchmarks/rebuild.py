@@ -103,7 +103,9 @@ class Rounds:
         changed = QuerySide(
             f"changed-{number}", self._spark, self._mean, self._work, self._stream.source
         )
-        shutil.copytree(self._stream.checkpoint, changed.checkpoint)
+        # Spark may still maintain the state, and renames its temporary files.
+        ignored = shutil.ignore_patterns("*.tmp*")
+        shutil.copytree(self._stream.checkpoint, changed.checkpoint, ignore=ignored)
         taken[RESTARTED] = self._next()
         self._stream.pause()
         taken[CHANGED] = self._take(changed, self._read - 1)

@@ -116,7 +116,8 @@ class Driver:
         say("answered")
 
     def dump(self, servers: str, topic: str, to: str) -> None:
-        """Write the contents of a topic to files; a sink creates its topic with its first row."""
+        """Write the contents of a topic to files."""
+        # Kafka creates a topic with its first record. A pattern may match none, a name may not.
         records = (
             self._spark.read.format("kafka")
             .option("kafka.bootstrap.servers", servers)
